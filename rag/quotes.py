@@ -1,0 +1,87 @@
+"""Ranks the sentences of the passages found, so that an answer can quote the right one.
+
+It knows sentences and an embedder. It does not know the language model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag import sentences
+from rag.protocols import Embedder
+from rag.types import Chunk, Hit, Span
+
+_WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)*|[\u4e00-\u9fff]")
+_STOP = frozenset(
+    "a an the of to in on at by for and or is are was were be been do does did has have had what "
+    "which who whom whose when where how why must may can could shall should will would this that "
+    "these those it its there any each as from with under into than their they".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of a passage, verbatim, with its place; a higher score is better."""
+
+    text: str
+    chunk: Chunk
+    start: int
+    stop: int
+    score: float
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return locate(self.chunk, self.start, self.stop)
+
+
+def words(text: str) -> set[str]:
+    """Content words of a text, lower case; Chinese by character."""
+    return {w for w in _WORD.findall(text.lower()) if w not in _STOP}
+
+
+def rank(question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8) -> list[Quote]:
+    """Sentences of the hits, best first: meaning, shared words and the passage's own rank."""
+    found = [
+        (hit, place, sentence)
+        for place, hit in enumerate(hits)
+        for sentence in sentences.split(hit.chunk.text)
+        if len(words(sentence.text)) >= 2
+    ]
+    if not found:
+        return []
+    vectors = embedder.embed([question, *(s.text for _, _, s in found)])
+    similar = vectors[1:] @ vectors[0]
+    asked = words(question)
+    quotes = []
+    for (hit, place, sentence), meaning in zip(found, similar, strict=True):
+        shared = len(asked & words(sentence.text)) / max(1, len(asked))
+        score = float(meaning) + 0.5 * shared + 0.25 / (1 + place)
+        quotes.append(Quote(sentence.text, hit.chunk, sentence.start, sentence.stop, score))
+    quotes.sort(key=lambda q: -q.score)
+    return _without_twins(quotes)[:limit]
+
+
+def _without_twins(quotes: Sequence[Quote]) -> list[Quote]:
+    seen: set[str] = set()
+    out = []
+    for quote in quotes:
+        key = "".join(c for c in quote.text.lower() if c.isalnum())
+        if key not in seen:
+            seen.add(key)
+            out.append(quote)
+    return out
+
+
+def locate(chunk: Chunk, start: int, stop: int) -> tuple[Span, ...]:
+    """Page spans of the characters start ≤ c < stop of a chunk's text."""
+    out = []
+    offset = 0
+    for span in chunk.spans:
+        length = span.stop - span.start
+        a, b = max(start, offset), min(stop, offset + length)
+        if a < b:
+            out.append(Span(span.page, span.start + a - offset, span.start + b - offset))
+        offset += length + 1
+    return tuple(out)
