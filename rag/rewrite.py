@@ -1,0 +1,99 @@
+"""Makes a follow-up question searchable: what does "And for how much?" speak of?
+
+Rules only; it knows words, English and Chinese, and the turns before. It does not know documents
+or models. A question that stands by itself is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.quotes import words
+
+_OPENER = re.compile(
+    r"^\s*(and|but|or|so|then|also|what about|how about|what if|why|who else|where else|for how|"
+    r"by when|since when|until when|in what|in which case|under what|on what|"
+    r"that one|the same|anything else|ok|okay|speaking of)\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"\b(it|its|they|them|their|theirs|he|she|him|his|her|hers|this|that|these|those|there|then|"
+    r"such|one|ones|both|either|neither|the other|the others|the latter|the former|the same|"
+    r"aforementioned|said)\b",
+    re.IGNORECASE,
+)
+# "this agreement", "that the supplier": not a reference to an earlier turn.
+_NOT_A_PRONOUN = re.compile(
+    r"\b(this|the|that)\s+(agreement|contract|document|policy|file|lease|order|license|licence|act|"
+    r"law)\b|\bthat\s+(the|a|an|is|are|may|must|can|shall|will|do|does|has|have)\b|"
+    r"\b(is|are|was|were)\s+there\b|\bone\s+(of|or)\b|\bboth\s+parties\b|\beither\s+party\b|"
+    r"\bit\s+(possible|true|allowed|permitted|necessary|required)\b|"
+    r"\b(is|was)\s+it\s+(possible|true|allowed|permitted|necessary|required)\b|\bsuch\s+as\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"^(那|那么|还有|另外|以及|然后|如果|此外)|呢[？?]?\s*$|[它其该此这那](?!里)|上述|前述|同样"
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Standalone:
+    """A question and what must be added to search for it.
+
+    Attributes:
+        question: as it was asked.
+        context: words of earlier turns that it leans on; empty if it stands by itself.
+    """
+
+    question: str
+    context: str = ""
+
+    @property
+    def dependent(self) -> bool:
+        return bool(self.context)
+
+    @property
+    def text(self) -> str:
+        """The question together with its context."""
+        return f"{self.context} {self.question}".strip()
+
+
+def is_dependent(question: str) -> bool:
+    """Whether a question leans on an earlier one: pronouns, an opener such as "And", or brevity."""
+    if _HAN.search(question):
+        return bool(_CHINESE.search(question)) or len(_HAN.findall(question)) <= 6
+    if _OPENER.search(question):
+        return True
+    if _PRONOUN.search(_NOT_A_PRONOUN.sub(" ", question)):
+        return True
+    return len(words(question)) <= 2
+
+
+def standalone(question: str, earlier: Sequence[str], quoted: str = "") -> Standalone:
+    """The question with the context it needs.
+
+    Args:
+        question: the new question.
+        earlier: questions of the turns before, oldest first.
+        quoted: what the last answer quoted; names that "it" may stand for.
+    """
+    if not earlier or not is_dependent(question):
+        return Standalone(question)
+    topic: list[str] = []
+    for past in reversed(earlier):
+        topic.insert(0, past.strip())
+        if not is_dependent(past):
+            break
+    context = " ".join(topic[-3:])
+    names = _names(quoted)
+    fresh = [name for name in names if name.lower() not in context.lower()]
+    return Standalone(question, " ".join([context, *fresh[:2]]).strip())
+
+
+def _names(text: str) -> list[str]:
+    """Defined terms and proper names of a quotation, in order."""
+    found = re.findall(r"(?:[A-Z][\w&.-]+(?:\s+[A-Z][\w&.-]+)+)", text)
+    return list(dict.fromkeys(found))
