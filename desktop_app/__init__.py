@@ -1,3 +1,3 @@
-"""The Clausebook application: window, command line, settings and the wiring of `rag` to `engine`."""
+"""The Clausebook application: window, command line, settings; wires `rag` to `engine`."""
 
 __version__ = "0.1.0"
