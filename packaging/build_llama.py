@@ -1,0 +1,134 @@
+"""Builds llama-cpp-python once for this machine, or finds the wheel that was built before.
+
+The package index has no wheel of it, and a build takes minutes, so finished wheels are kept in
+$CLAUSEBOOK_WHEELS (default: the user's cache folder). Two flavours:
+
+    native    for this processor and C library only; the folder's name says which
+    portable  every x86-64-v2 processor, one CPU library for each kind, for the packages
+
+Run by the Makefile with the virtual environment's Python; prints the wheel's path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+VERSION = "0.3.36"
+PACKAGE = "llama-cpp-python"
+# Instruction sets that -march=native may make use of; a wheel runs only where all of them exist.
+INSTRUCTION_SETS = re.compile(
+    r"(sse|ssse|avx|amx|fma|f16c|bmi|xop|abm|popcnt|movbe|adx|gfni|vaes|vpclmul|sha_ni|asimd|sve|sme(?!p))"
+)
+NO_EXTRAS = (
+    "-DLLAMA_BUILD_TESTS=OFF",
+    "-DLLAMA_BUILD_EXAMPLES=OFF",
+    "-DLLAMA_BUILD_TOOLS=OFF",
+    "-DLLAMA_BUILD_SERVER=OFF",
+    "-DLLAVA_BUILD=OFF",
+)
+FLAGS = {
+    "native": NO_EXTRAS,
+    "portable": (
+        "-DGGML_NATIVE=OFF",
+        "-DGGML_BACKEND_DL=ON",
+        "-DGGML_CPU_ALL_VARIANTS=ON",
+        # llama-cpp-python installs only the target named ggml-cpu where it belongs.
+        "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
+        "-DCMAKE_INSTALL_LIBDIR=llama_cpp/lib",
+        "-DCMAKE_INSTALL_INCLUDEDIR=llama_cpp/include",
+        "-DCMAKE_INSTALL_RPATH=$ORIGIN",
+        *NO_EXTRAS,
+    ),
+}
+
+
+def instruction_sets() -> list[str]:
+    """Names of the processor's instruction sets, sorted; empty where they can't be read."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf8")
+    except OSError:
+        return []
+    found = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", text, re.MULTILINE)
+    names = found.group(1).split() if found else []
+    return sorted({name for name in names if INSTRUCTION_SETS.match(name)})
+
+
+def folder(flavour: str) -> Path:
+    """Where wheels of this flavour that fit this machine are kept."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    root = Path(os.environ.get("CLAUSEBOOK_WHEELS") or cache / "clausebook" / "wheels")
+    libc = "".join(platform.libc_ver()) or platform.system().lower()
+    name = f"{flavour}-{platform.machine()}-{libc}"
+    if flavour == "native":
+        sets = " ".join(instruction_sets()) or platform.processor() or platform.node()
+        name += "-" + hashlib.sha256(sets.encode()).hexdigest()[:8]
+    return root / name
+
+
+def find(flavour: str) -> Path | None:
+    """A finished wheel that fits, or None."""
+    pattern = f"llama_cpp_python-{VERSION}-*.whl"
+    return next(iter(sorted(folder(flavour).glob(pattern))), None)
+
+
+def build(flavour: str) -> Path:
+    """Compiles the wheel; it appears in its folder only when it is whole."""
+    flags = " ".join((*FLAGS[flavour], os.environ.get("CLAUSEBOOK_CMAKE_ARGS", ""))).strip()
+    environment = os.environ | {"CMAKE_ARGS": flags}
+    minutes = "8" if flavour == "native" else "20"
+    print(
+        f"Building {PACKAGE} {VERSION} ({flavour}); once on this machine, "
+        f"about {minutes} minutes on two cores …",
+        file=sys.stderr,
+        flush=True,
+    )
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir"]
+    command += ["--no-binary", PACKAGE, "--wheel-dir"]
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="clausebook-") as made:
+        with subprocess.Popen(
+            [*command, made, f"{PACKAGE}=={VERSION}"], env=environment, stdout=sys.stderr
+        ) as process:
+            while process.poll() is None:
+                try:
+                    process.wait(60)
+                except subprocess.TimeoutExpired:
+                    past = round((time.monotonic() - started) / 60)
+                    print(f"  … {past} min", file=sys.stderr, flush=True)
+        wheels = list(Path(made).glob("*.whl"))
+        if process.returncode or not wheels:
+            sys.exit(
+                f"{PACKAGE} could not be built; the compiler's message stands above. "
+                "It needs a C++ compiler and cmake, and the package index must be reachable."
+            )
+        target = folder(flavour) / wheels[0].name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_suffix(".partial")
+        shutil.copyfile(wheels[0], partial)
+        partial.replace(target)
+    return target
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Builds or finds the llama-cpp-python wheel.")
+    parser.add_argument("flavour", choices=sorted(FLAGS), nargs="?", default="native")
+    parser.add_argument("--find", action="store_true", help="only look; exit 1 if there is none")
+    options = parser.parse_args()
+    wheel = find(options.flavour)
+    if wheel is None and options.find:
+        sys.exit(1)
+    print(wheel or build(options.flavour))
+
+
+if __name__ == "__main__":
+    main()
