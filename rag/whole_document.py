@@ -20,15 +20,15 @@ from rag.types import Chunk, Reading
 MOST_LISTED = 40
 
 _TERMS = re.compile(
-    r"\b(main|key|principal|essential|most important|basic|core)\s+(terms|points|provisions|clauses|"
-    r"conditions|facts)\b|\b(summari[sz]e|summary|overview|outline|review)\b.*|"
+    r"\b(main|key|principal|essential|most important|basic|core)\s+"
+    r"(terms|points|provisions|clauses|conditions|facts)\b|\b(summari[sz]e|summary|overview|outline|review)\b.*|"
     r"\bwhat is (this|the) (document|contract|agreement|file) about\b|"
     r"主要(条款|内容|条件)|概括|总结|摘要|概述",
     re.IGNORECASE,
 )
 _DUTIES = re.compile(
-    r"\b(list|all|every|which|what are)\b.*\b(obligations?|duties|responsibilities)\b(?:.*?\b(?:of|for)"
-    r"\s+(?:the\s+)?(?P<party>[\w -]+?))?\s*[?.]*$",
+    r"\b(list|all|every|which|what are)\b.*\b(obligations?|duties|responsibilities)\b"
+    r"(?:.*?\b(?:of|for)\s+(?:the\s+)?(?P<party>[\w -]+?))?\s*[?.]*$",
     re.IGNORECASE,
 )
 _DUTIES_ZH = re.compile(
@@ -45,8 +45,8 @@ _MENTIONS_ZH = re.compile(
     r"(哪些|哪几)(条款|条|地方).*?(提到|涉及|包含|提及)了?[“\"]?(?P<term>.+?)[”\"]?[？?。]*$"
 )
 _DUTY = re.compile(
-    r"\b(shall|must|undertakes?|agrees? to|is (required|obliged|obligated) to|are (required|obliged) "
-    r"to|will)\b|应当|应|须|必须|负责",
+    r"\b(shall|must|undertakes?|agrees? to|is (required|obliged|obligated) to|"
+    r"are (required|obliged) to|will)\b|应当|应|须|必须|负责",
     re.IGNORECASE,
 )
 
@@ -140,10 +140,7 @@ def _is_duty(text: str, wanted: re.Pattern[str] | None) -> bool:
     """True if a word of duty follows the party within a few words."""
     if wanted is None:
         return bool(_DUTY.search(text))
-    for match in wanted.finditer(text):
-        if _DUTY.search(text[match.end() : match.end() + 30]):
-            return True
-    return False
+    return any(_DUTY.search(text, m.end(), m.end() + 30) for m in wanted.finditer(text))
 
 
 def _term(term: str) -> re.Pattern[str]:
