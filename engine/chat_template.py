@@ -9,12 +9,12 @@ tokens on: "<|im_end|>" in a contract is text like any other. It knows no token 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.backend import Tokenizer
 from engine.errors import ModelError
-from engine.template_engine import TemplateEngine, TemplateFailed
+from engine.template_engine import Message, TemplateEngine, TemplateFailed
 from engine.types import TokenId
 
 CHATML = (
@@ -95,6 +95,7 @@ class ChatTemplate:
     def __init__(self, source: str, bos: str = "", eos: str = "") -> None:
         self.source = source if source.strip() else CHATML
         try:
+            self._eos = eos
             self._engine = TemplateEngine(self.source, bos, eos)
             self._close, self._later, self._answer_close, self._later_open = self._turns()
             self._bare = self._without_system()
@@ -130,26 +131,31 @@ class ChatTemplate:
 
     def _turns(self) -> tuple[_Close, _Close, str, str]:
         """What stands around the user's and the model's texts, in first and later turns."""
-        render = self._engine.render
         user, answer, then = ("user", _USER), ("assistant", _ANSWER), ("user", _NEXT)
-        first = _after(render([user], prompt=True), _USER)
-        first_bare = _after(render([user], prompt=False), _USER)
-        dialog = render([user, answer, then], prompt=True)
-        later = _after(dialog, _NEXT)
-        later_bare = _after(render([user, answer, then], prompt=False), _NEXT)
+        dialog = self._engine.render([user, answer, then], prompt=True)
         between = _between(dialog, _ANSWER, _NEXT)
         try:
-            end = _after(render([user, answer], prompt=False), _ANSWER)
+            end = self._common(self._end([user, answer], _ANSWER), between)
         except TemplateFailed:
             end = ""
-        if not between.startswith(end):
-            end = ""
+        first = _after(self._engine.render([user], prompt=True), _USER)
+        later = _after(dialog, _NEXT)
         return (
-            _split(first, first_bare),
-            _split(later, later_bare),
+            _split(first, self._common(self._end([user], _USER), first)),
+            _split(later, self._common(self._end([user, answer, then], _NEXT), later)),
             end,
             between[len(end) :],
         )
+
+    def _end(self, messages: Sequence[Message], mark: str) -> str:
+        """What the template writes after the last of `messages` where nothing follows."""
+        return _after(self._engine.render(messages), mark)
+
+    def _common(self, end: str, text: str) -> str:
+        """`end` if `text` begins with it; some templates write EOS at the very end besides."""
+        if not text.startswith(end) and self._eos:
+            end = end.removesuffix(self._eos)
+        return end if text.startswith(end) else ""
 
     def _without_system(self) -> _Opening:
         """The first turn's opening, with the system prompt that the template brings itself."""
@@ -195,10 +201,8 @@ def _pieces(before: str, text: str = "", after: str = "") -> Pieces:
     return tuple(part for part in parts if part.text)
 
 
-def _split(prompted: str, bare: str) -> _Close:
-    if prompted.startswith(bare):
-        return _Close(bare, prompted[len(bare) :])
-    return _Close("", prompted)
+def _split(text: str, close: str) -> _Close:
+    return _Close(close, text[len(close) :])
 
 
 def _before(text: str, mark: str) -> str:
