@@ -106,7 +106,7 @@ def _check(kind: Any, value: Any, where: str) -> Any:
             return float(value)
     elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
         return value
-    raise CodecError(f"{where} must be {kind}, not {value!r:.80}")
+    raise CodecError(f"{where} must be {kind}, not {type(value).__name__}")
 
 
 def _check_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
@@ -124,7 +124,7 @@ def _check_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
 
 def _check_tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise CodecError(f"{where} must be a list, not {value!r:.80}")
+        raise CodecError(f"{where} must be a list, not {type(value).__name__}")
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         return tuple(_check(kinds[0], v, f"{where}[{i}]") for i, v in enumerate(value))
     if len(kinds) != len(value):
