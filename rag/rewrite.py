@@ -33,6 +33,13 @@ _NOT_A_PRONOUN = re.compile(
     r"\b(is|was)\s+it\s+(possible|true|allowed|permitted|necessary|required)\b|\bsuch\s+as\b",
     re.IGNORECASE,
 )
+# A fragment ("the penalty?", "opposition leader") leans on an earlier question; a whole one doesn't.
+_ASKS = re.compile(
+    r"^\s*(what|which|who|whom|whose|when|where|how|is|are|was|were|do|does|did|can|could|may|must|"
+    r"shall|should|will|would|has|have|had|list|show|describe|explain|summari[sz]e|tell|name|find|"
+    r"under|in|on|at|by|within|for|to)\b",
+    re.IGNORECASE,
+)
 _CHINESE = re.compile(
     r"^(那|那么|还有|另外|以及|然后|如果|此外)|呢[？?]?\s*$|[它其该此这那](?!里)|上述|前述|同样"
 )
@@ -69,7 +76,7 @@ def is_dependent(question: str) -> bool:
         return True
     if _PRONOUN.search(_NOT_A_PRONOUN.sub(" ", question)):
         return True
-    return len(words(question)) <= 2
+    return len(words(question)) <= (1 if _ASKS.match(question) else 3)
 
 
 def standalone(question: str, earlier: Sequence[str], quoted: str = "") -> Standalone:

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag import sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Payment is due in 30 days. Interest accrues after that.",
+            ["Payment is due in 30 days.", "Interest accrues after that."],
+        ),
+        (
+            "Acme Inc. sells goods to Mr. Smith. He pays.  Always and in full.",
+            ["Acme Inc. sells goods to Mr. Smith.", "He pays.  Always and in full."],
+        ),
+        (
+            "12.3 The cap is $1,500.00 per claim. No. 4 applies to the rest of it.",
+            ["12.3 The cap is $1,500.00 per claim.", "No. 4 applies to the rest of it."],
+        ),
+        (
+            "买方应在收货后十日内付款。逾期付款的，每日支付违约金；最高不超过百分之五。",
+            ["买方应在收货后十日内付款。", "逾期付款的，每日支付违约金；", "最高不超过百分之五。"],
+        ),
+        (
+            "The Supplier shall:\n(a) deliver the goods on time\n(b) insure the goods in transit",
+            [
+                "The Supplier shall:",
+                "(a) deliver the goods on time",
+                "(b) insure the goods in transit",
+            ],
+        ),
+        ("", []),
+        ("   \n ", []),
+    ],
+)
+def test_sentences_are_cut_where_a_reader_would(text: str, expected: list[str]) -> None:
+    assert [s.text for s in sentences.split(text)] == expected
+
+
+@given(st.text(alphabet="ab. ;!?\n。；(1)A", max_size=200))
+def test_sentences_cover_the_text_and_stand_where_they_say(text: str) -> None:
+    found = sentences.split(text)
+    for sentence in found:
+        assert text[sentence.start : sentence.stop] == sentence.text
+    assert "".join("".join(s.text.split()) for s in found) == "".join(text.split())
