@@ -1,0 +1,174 @@
+"""The facade of `rag`'s documents: add, list, remove, search. Knows no prompts and no generator.
+
+Thread-affine: use it from the thread that made it (one SQLite connection a thread).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rag.errors import InvalidQuestion, StoreError, UnknownDocument
+from rag.index import VectorIndex
+from rag.ingest import Ingestor, embedded_text
+from rag.parser import Parser
+from rag.protocols import Embedder, Vectors
+from rag.rectangles import Rectangle
+from rag.retrieval import Retriever
+from rag.store import Store
+from rag.types import Chunk, Document, Hit, IngestEvent
+
+INDEX_FILE = "vectors.index"
+_SPACE = "embedder"
+
+
+class Library:
+    """Documents in a folder, and the search over them."""
+
+    def __init__(self, folder: Path, embedder: Embedder, parser: Parser | None = None) -> None:
+        """Opens or makes the library; an index that lags behind the rows is brought up to date.
+
+        Raises:
+            StoreError: see `rag.errors`.
+        """
+        self._embedder = embedder
+        self._parser = parser or Parser()
+        self._store = Store(folder)
+        self._index_path = folder / INDEX_FILE
+        self._saved = True
+        self._use_space()
+        self._index = self._open_index()
+        self._retriever = Retriever(self._store, self._index, embedder)
+
+    @property
+    def embedder(self) -> Embedder:
+        """What the documents' vectors were made with."""
+        return self._embedder
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The store's connection, for the tables of `history`."""
+        return self._store.connection
+
+    def ingest(self, paths: Sequence[Path], password: str | None = None) -> Iterator[IngestEvent]:
+        """Adds files and the files in folders; see `Ingestor.run`."""
+        ingestor = Ingestor(self._store, self._embedder, self._parser, self._written)
+        try:
+            yield from ingestor.run(paths, password or "")
+        finally:
+            self._save_index()
+
+    def documents(self) -> list[Document]:
+        """All documents, oldest first."""
+        return self._store.documents()
+
+    def remove(self, name: str) -> None:
+        """Removes a document with its rows, vectors and keywords.
+
+        Raises:
+            UnknownDocument: there is none of that name.
+        """
+        self._index.remove(self._store.remove(name))
+        self._saved = False
+        self._save_index()
+
+    def search(self, question: str, documents: Sequence[str] = (), k: int = 5) -> list[Hit]:
+        """The k best passages, best first; among `documents` if any are named.
+
+        Raises:
+            InvalidQuestion: the question is empty, or there is no document.
+            UnknownDocument: one of `documents` isn't in the library.
+        """
+        if not question.strip():
+            raise InvalidQuestion("The question is empty; type one.")
+        if not self._store.documents():
+            raise InvalidQuestion("There is no document yet; add one first.")
+        return self._retriever.search(question, documents, k)
+
+    def page_text(self, document: str, page: int) -> str:
+        """The cleaned text of a page; empty if there is no such page."""
+        return next((p.text for p in self._store.pages(document) if p.number == page), "")
+
+    def chunk(self, id: int) -> Chunk:  # noqa: A002
+        """A chunk by its id.
+
+        Raises:
+            UnknownDocument: it is gone with its document.
+        """
+        found = self._store.chunks_by_id([id])
+        if id not in found:
+            raise UnknownDocument(f"Passage {id} is gone: its document was removed or replaced.")
+        return found[id]
+
+    def chunks(self, document: str) -> list[Chunk]:
+        """All chunks of a document, in order."""
+        return self._store.chunks(document)
+
+    def neighbours(self, chunk: Chunk, before: int = 1, after: int = 1) -> list[Chunk]:
+        """The chunks around one, in order, without itself."""
+        first, last = chunk.ordinal - before, chunk.ordinal + after
+        return [
+            other
+            for other in self._store.chunks(chunk.document)
+            if first <= other.ordinal <= last and other.ordinal != chunk.ordinal
+        ]
+
+    def rectangles(
+        self, document: str, page: int, quote: str, password: str = ""
+    ) -> list[Rectangle]:
+        """Where a quotation stands on a page of a PDF; see `rag.rectangles`."""
+        found = self._store.find(name=document)
+        if found is None:
+            raise UnknownDocument(f"There is no document called {document!r}; add it first.")
+        path = Path(found.path)
+        if not path.exists() or path.suffix.lower() != ".pdf":
+            return []
+        return self._parser.rectangles(path, page, quote, password)
+
+    def close(self) -> None:
+        """Saves the index and closes the store."""
+        self._save_index()
+        self._store.close()
+
+    def _use_space(self) -> None:
+        """Notes the embedder; chunks embedded by another one are embedded again."""
+        before = self._store.setting(_SPACE)
+        if before and before != self._embedder.name:
+            for document in self._store.documents():
+                chunks = self._store.chunks(document.name)
+                vectors = self._embedder.embed([embedded_text(chunk) for chunk in chunks])
+                self._store.replace_vectors([chunk.id for chunk in chunks], vectors)
+        if before != self._embedder.name:
+            self._store.set_setting(_SPACE, self._embedder.name)
+
+    def _open_index(self) -> VectorIndex:
+        dimension, space = self._embedder.dimension, self._embedder.name
+        index = VectorIndex.load(self._index_path, dimension, space)
+        if index is None:
+            index = VectorIndex(dimension, space)
+        rows = list(self._store.vectors(after=index.newest))
+        if rows:
+            index.add([number for number, _ in rows], np.stack([vector for _, vector in rows]))
+            self._saved = False
+        return index
+
+    def _written(self, added: Sequence[int], vectors: Vectors, removed: Sequence[int]) -> None:
+        self._index.remove(removed)
+        self._index.add(added, vectors)
+        self._saved = False
+
+    def _save_index(self) -> None:
+        """Writes the index file; it is derived, so a full disk costs the next start a rebuild."""
+        if self._saved:
+            return
+        try:
+            self._index.save(self._index_path)
+            self._saved = True
+        except OSError:
+            self._index_path.unlink(missing_ok=True)
+
+
+__all__ = ["Library", "StoreError"]

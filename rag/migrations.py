@@ -1,0 +1,126 @@
+"""Schema changes of the library, as numbered functions in one list.
+
+A change runs in a transaction after the database has been backed up beside itself; if it fails,
+the transaction is rolled back and the library is as it was. Never edit a released change: append.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rag.errors import MigrationFailed, StoreError
+
+Change = Callable[[sqlite3.Connection], None]
+
+
+def _documents(db: sqlite3.Connection) -> None:
+    """Documents, their pages, and chunks with vectors and keywords."""
+    _run(
+        db,
+        "CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE documents (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE,
+            path TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            pages INTEGER NOT NULL,
+            pages_ocr INTEGER NOT NULL,
+            pages_empty INTEGER NOT NULL,
+            chunks INTEGER NOT NULL,
+            added TEXT NOT NULL)""",
+        "CREATE UNIQUE INDEX documents_path ON documents (path)",
+        """CREATE TABLE pages (
+            document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            printed TEXT NOT NULL,
+            status TEXT NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (document, number)) WITHOUT ROWID""",
+        # AUTOINCREMENT: an id is never used twice, so a stale index can't name another chunk.
+        """CREATE TABLE chunks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+            ordinal INTEGER NOT NULL,
+            section TEXT NOT NULL,
+            text TEXT NOT NULL,
+            spans TEXT NOT NULL,
+            vector BLOB NOT NULL)""",
+        "CREATE UNIQUE INDEX chunks_place ON chunks (document, ordinal)",
+        'CREATE VIRTUAL TABLE keywords USING fts5 (words, tokenize = "unicode61")',
+    )
+
+
+def _history(db: sqlite3.Connection) -> None:
+    """Conversations as the user sees them: questions, answers, citations."""
+    _run(
+        db,
+        """CREATE TABLE conversations (
+            id TEXT PRIMARY KEY,
+            title TEXT NOT NULL DEFAULT '',
+            created TEXT NOT NULL,
+            used TEXT NOT NULL,
+            documents TEXT NOT NULL DEFAULT '[]') WITHOUT ROWID""",
+        """CREATE TABLE messages (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            conversation TEXT NOT NULL REFERENCES conversations ON DELETE CASCADE,
+            turn INTEGER NOT NULL,
+            question TEXT NOT NULL,
+            answer TEXT NOT NULL,
+            found INTEGER NOT NULL,
+            stopped INTEGER NOT NULL,
+            citations TEXT NOT NULL DEFAULT '[]',
+            stats TEXT NOT NULL DEFAULT '{}',
+            created TEXT NOT NULL)""",
+        "CREATE UNIQUE INDEX messages_turn ON messages (conversation, turn)",
+    )
+
+
+CHANGES: tuple[Change, ...] = (_documents, _history)
+
+
+def migrate(db: sqlite3.Connection, path: Path, changes: Sequence[Change] = CHANGES) -> int:
+    """Brings the database at `path` to the newest schema; returns the version it had before.
+
+    Raises:
+        MigrationFailed: a change failed; nothing was changed, and a backup is beside the file.
+        StoreError: the database was written by a newer version.
+    """
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(changes):
+        raise StoreError(
+            f"The library {path.parent} was written by a newer version of Clausebook; update it."
+        )
+    if version == len(changes):
+        return version
+    backup = _back_up(db, path, version) if version else None
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        for number in range(version, len(changes)):
+            changes[number](db)
+        db.execute(f"PRAGMA user_version = {len(changes)}")
+        db.execute("COMMIT")
+    except sqlite3.Error as error:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        kept = f" A backup is in {backup}." if backup else ""
+        raise MigrationFailed(
+            f"The library {path.parent} was left as it was: updating it failed ({error}).{kept}"
+        ) from error
+    return version
+
+
+def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
+    backup = path.with_name(f"{path.stem}.backup-{version}{path.suffix}")
+    copy = sqlite3.connect(backup)
+    try:
+        db.backup(copy)
+    finally:
+        copy.close()
+    return backup
+
+
+def _run(db: sqlite3.Connection, *statements: str) -> None:
+    for statement in statements:
+        db.execute(statement)

@@ -1,0 +1,205 @@
+"""PDF pages as text, and the rectangles of a passage on a page. Runs in the parser process.
+
+pdfium reads each page; where its text is missing or reads badly, pypdf is asked too and the
+better text is kept. Nothing here guards against a hanging or crashing file: `parser` does, by
+running this in a process of its own.
+
+The owner's "no extraction" flag of a file that opens without a password is not enforced: the
+user reads their own document on their own machine, and nothing leaves it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pypdf.errors import PyPdfError
+
+from rag.errors import NotReadable, PasswordNeeded
+from rag.quality import quality
+
+_PYPDF_FAILS = (  # what pypdf has been seen to raise on damaged files, PyPdfError included
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    PyPdfError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+_GOOD = 0.9
+_GAP = 1.45  # a line further down than this many usual line steps begins a paragraph
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    r"""A page as extracted: lines end with \\n, paragraphs (by vertical gap) with an empty line.
+
+    Attributes:
+        number: physical page, from 1.
+        label: the PDF's own label of the page, e.g. "iv"; empty if it has none.
+    """
+
+    number: int
+    text: str
+    label: str = ""
+
+
+class Pdf:
+    """An open PDF. Not thread-safe: pdfium forbids concurrent calls in one process."""
+
+    def __init__(self, path: Path, password: str = "") -> None:
+        """Opens the file.
+
+        Raises:
+            PasswordNeeded: locked, or the password is wrong.
+            NotReadable: damaged beyond what pdfium and pypdf repair.
+        """
+        self._path = path
+        self._password = password
+        self._pypdf: Any = None
+        self._pdfium = _open_pdfium(path, password)
+        if self._pdfium is None:
+            self._pypdf = _open_pypdf(path, password)
+        self.pages = len(self._pdfium) if self._pdfium is not None else len(self._pypdf.pages)
+        if self.pages == 0:
+            raise NotReadable(f"{path.name} is damaged: no page can be found in it.")
+
+    def read(self, start: int = 1) -> Iterator[RawPage]:
+        """Pages from number `start` on."""
+        for number in range(start, self.pages + 1):
+            text = self._pdfium_text(number)
+            if quality(text) < _GOOD:
+                other = self._pypdf_text(number)
+                if _better(other, text):
+                    text = other
+            yield RawPage(number, text, self._label(number))
+
+    def rectangles(self, number: int, quote: str) -> list[tuple[float, float, float, float]]:
+        """Where `quote` stands on a page: a rectangle (x0, y0, x1, y1) a line.
+
+        Unit: PDF points; origin: top left of the page as shown. Empty if it isn't there.
+        """
+        if self._pdfium is None or not 1 <= number <= self.pages:
+            return []
+        from rag.rectangles import find_rectangles
+
+        return find_rectangles(self._pdfium[number - 1], quote)
+
+    def _label(self, number: int) -> str:
+        if self._pdfium is None:
+            return ""
+        try:
+            return str(self._pdfium.get_page_label(number - 1))
+        except (RuntimeError, ValueError, UnicodeDecodeError):
+            return ""
+
+    def _pdfium_text(self, number: int) -> str:
+        if self._pdfium is None:
+            return ""
+        import pypdfium2
+
+        try:
+            page = self._pdfium[number - 1]
+            textpage = page.get_textpage()
+        except pypdfium2.PdfiumError:
+            return ""
+        try:
+            return _with_paragraphs(textpage)
+        finally:
+            textpage.close()
+            page.close()
+
+    def _pypdf_text(self, number: int) -> str:
+        try:
+            if self._pypdf is None:
+                self._pypdf = _open_pypdf(self._path, self._password)
+            return str(self._pypdf.pages[number - 1].extract_text())
+        except (*_PYPDF_FAILS, NotReadable, PasswordNeeded):
+            return ""  # pdfium's text stays
+
+
+def _better(other: str, text: str) -> bool:
+    """Whether `other` reads better; more text wins where both read alike."""
+    one, two = quality(other), quality(text)
+    return one > two + 0.05 or (one >= two and len(other.split()) > len(text.split()))
+
+
+def _open_pdfium(path: Path, password: str) -> Any:
+    import pypdfium2
+    from pypdfium2 import raw
+
+    for secret in _spellings(password):
+        try:
+            return pypdfium2.PdfDocument(path, password=secret)
+        except pypdfium2.PdfiumError as error:
+            locked = getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD
+            if not locked:
+                return None
+    raise PasswordNeeded(
+        f"{path.name} is locked; give its password."
+        if not password
+        else f"{path.name} does not open with this password; check it."
+    )
+
+
+def _spellings(password: str) -> list[str | bytes | None]:
+    if not password:
+        return [None]
+    spellings: list[str | bytes | None] = [password]
+    if not password.isascii():  # files older than AES-256 use Latin-1 bytes
+        spellings += [password.encode("latin-1", errors="replace")]
+    return spellings
+
+
+def _open_pypdf(path: Path, password: str) -> Any:
+    import pypdf
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    damaged = NotReadable(f"{path.name} is damaged or not a PDF; download or export it again.")
+    try:
+        reader = pypdf.PdfReader(path)
+        locked = reader.is_encrypted and not reader.decrypt(password)
+    except _PYPDF_FAILS as error:
+        raise damaged from error
+    if locked:
+        raise PasswordNeeded(f"{path.name} is locked; give its password.")
+    try:
+        len(reader.pages)
+    except _PYPDF_FAILS as error:
+        raise damaged from error
+    return reader
+
+
+def _with_paragraphs(textpage: Any) -> str:
+    """The page's text with an empty line where the distance between two lines is a paragraph's."""
+    from pypdfium2 import raw
+
+    lines = textpage.get_text_range().split("\r\n")
+    tops: list[float | None] = []
+    box = [ctypes.c_double() for _ in range(4)]
+    at = 0
+    for line in lines:
+        seen = at + len(line) - len(line.lstrip())
+        done = line.strip() and raw.FPDFText_GetCharBox(textpage, seen, *map(ctypes.byref, box))
+        tops.append(box[2].value if done else None)  # box: left, right, bottom, top
+        at += len(line) + 2
+    return "\n".join(_separate(lines, tops))
+
+
+def _separate(lines: list[str], tops: list[float | None]) -> Iterator[str]:
+    steps = [a - b for a, b in itertools.pairwise(tops) if a is not None and b is not None]
+    down = sorted(step for step in steps if step > 1)
+    usual = down[len(down) // 2] if down else 0.0
+    for index, line in enumerate(lines):
+        before, here = (tops[index - 1] if index else None), tops[index]
+        if before is not None and here is not None and usual and before - here > _GAP * usual:
+            yield ""
+        yield line
