@@ -33,7 +33,7 @@ _NOT_A_PRONOUN = re.compile(
     r"\b(is|was)\s+it\s+(possible|true|allowed|permitted|necessary|required)\b|\bsuch\s+as\b",
     re.IGNORECASE,
 )
-# A fragment ("the penalty?", "opposition leader") leans on an earlier question; a whole one doesn't.
+# A fragment ("the penalty?") leans on an earlier question; a whole question does not.
 _ASKS = re.compile(
     r"^\s*(what|which|who|whom|whose|when|where|how|is|are|was|were|do|does|did|can|could|may|must|"
     r"shall|should|will|would|has|have|had|list|show|describe|explain|summari[sz]e|tell|name|find|"
