@@ -117,7 +117,6 @@ class CacheFile:
         *,
         keep: Sequence[BlockEntry] | None = None,
         shared: str | None = None,
-        extra: dict[str, object] | None = None,
     ) -> None:
         """Makes the file hold the blocks of `keep` (by default all it has) and `add`, durably.
 
@@ -132,11 +131,7 @@ class CacheFile:
         stays = [entry for entry in self.index.entries if entry.position in kept]
         ranges = [(entry.position, entry.stop) for entry in stays]
         _check_apart([*ranges, *((block.position, block.stop) for block in add)])
-        index = Index(
-            (),
-            self.index.shared if shared is None else shared,
-            self.index.extra if extra is None else extra,
-        )
+        index = Index((), self.index.shared if shared is None else shared)
         if self._head is None:
             self._write_new(add, index)
             return

@@ -20,7 +20,7 @@ A cache file holds the keys and values of one conversation (version 1, little en
     index          header_size u32, header: JSON object (at most 64 KiB): conversation, model
                      fingerprint, prompt hash (tokenizer and chat template), layout (backend,
                      build, KV types, everything the state's bytes depend on), bytes_per_token,
-                     shared (key of the shared prefix file, or ""), extra (the caller's own)
+                     shared (key of the shared prefix file, or "")
                    count u32, then `count` entries of 64 bytes, in order of position:
                      position u32, length u32 (tokens), place u32 (index of the first token in the
                      transcript), flags u32 (1: written by prefill, so exact),
@@ -51,7 +51,7 @@ import os
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -132,7 +132,6 @@ class Index:
 
     entries: tuple[BlockEntry, ...] = ()
     shared: str = ""
-    extra: dict[str, object] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
@@ -208,7 +207,7 @@ def unpack_head(raw: bytes, file_size: int) -> Head:
 
 def pack_index(identity: CacheIdentity, index: Index) -> bytes:
     """The index's bytes."""
-    header = {**identity.header(), "shared": index.shared, "extra": index.extra}
+    header = {**identity.header(), "shared": index.shared}
     text = json.dumps(header, separators=(",", ":")).encode()
     if len(text) > MAX_HEADER:
         raise ValueError(f"the header has {len(text)} bytes, more than {MAX_HEADER}")
@@ -231,8 +230,8 @@ def unpack_index(raw: Buffer, identity: CacheIdentity, end: int) -> Index:
     for name, wanted in identity.header().items():
         if header.get(name) != wanted:
             raise CacheFileError(f"it was made with another {name.replace('_', ' ')}")
-    shared, extra = header.get("shared"), header.get("extra")
-    if not isinstance(shared, str) or not isinstance(extra, dict):
+    shared = header.get("shared")
+    if not isinstance(shared, str):
         raise CacheFileError("its header is damaged")
     if len(rest) < _COUNT.size:
         raise CacheFileError("its index is cut short")
@@ -243,7 +242,7 @@ def unpack_index(raw: Buffer, identity: CacheIdentity, end: int) -> Index:
     ids = np.frombuffer(table[count * _ENTRY.size :].tobytes(), "<u4")
     entries = _unpack_entries(table, count, ids)
     check_entries(entries, identity.bytes_per_token, end)
-    return Index(entries, shared, extra)
+    return Index(entries, shared)
 
 
 def check_entries(entries: Sequence[BlockEntry], bytes_per_token: int, end: int) -> None:

@@ -70,12 +70,13 @@ def test_blocks_come_back_from_another_start(path: Path, written: CacheFile) -> 
     check_whole(again)
 
 
-def test_extra_and_shared_are_kept_until_changed(path: Path) -> None:
+def test_shared_is_kept_until_changed(path: Path) -> None:
     file = CacheFile(path, identity())
-    file.commit([block(0, 4)], shared="key", extra={"sampler": [1, 2]})
+    file.commit([block(0, 4)], shared="key")
     file.commit([block(4, 4)])
-    again = open_cache(path, identity())
-    assert (again.index.shared, again.index.extra) == ("key", {"sampler": [1, 2]})
+    assert open_cache(path, identity()).index.shared == "key"
+    file.commit(shared="")
+    assert open_cache(path, identity()).index.shared == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX modes")
@@ -399,7 +400,7 @@ def test_a_header_that_is_no_object_is_refused(header: bytes) -> None:
 
 def test_a_header_too_large_is_not_written(path: Path) -> None:
     with pytest.raises(ValueError, match="the header has"):
-        CacheFile(path, identity()).commit(extra={"x": "y" * (65 << 10)})
+        CacheFile(path, identity()).commit(shared="y" * (65 << 10))
     assert not path.exists()
 
 
