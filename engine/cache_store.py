@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,9 +19,9 @@ from engine.background import Background
 from engine.cache_disk import CacheDisk
 from engine.cache_file import Block
 from engine.cache_format import BlockEntry, CacheIdentity
+from engine.cache_memory import MemoryTier
 from engine.cache_plan import Planned, Span, compare, joined
 from engine.disk import Buffer
-from engine.eviction import Candidate, eviction_order, expired
 
 DISK_SPEED = 1 << 30
 
@@ -36,17 +36,13 @@ Wanted = Callable[[BlockEntry | Block], bool]
 class _Entry:
     planned: list[Planned] | None = None  # what the file holds once the queue is done
     shared: str = ""
-    memory: list[Block] = field(default_factory=list)
-    last_used: float = 0.0
-    pinned: bool = False
-
-    @property
-    def memory_bytes(self) -> int:
-        return sum(block.nbytes for block in self.memory)
 
 
 class CacheStore:
     """Keeps blocks of conversations for as long as it pays.
+
+    Attributes:
+        memory: the warm tier; blocks of a conversation that leaves the device are put there.
 
     Args:
         disk: the cold tier; None keeps nothing on disk.
@@ -67,13 +63,11 @@ class CacheStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._disk = disk
-        self.memory_budget = memory_budget
-        self._idle_seconds, self._prefill_speed = idle_seconds, prefill_speed
-        self._notify, self._clock = notify, clock
+        self.memory = MemoryTier(memory_budget, idle_seconds, self._restore_seconds, clock)
+        self._prefill_speed, self._notify = prefill_speed, notify
         self._entries: dict[str, _Entry] = {}
         self._background = Background("cache")
-        self._lock = threading.RLock()  # of the entries
-        self._io = threading.RLock()  # of the files
+        self._io = threading.RLock()  # whoever uses the files
         self._told_full = self._told_quota = False
 
     # Whose blocks are kept.
@@ -82,8 +76,8 @@ class CacheStore:
         self, key: str, folder: Path | None, identity: CacheIdentity, origin: CacheIdentity | None
     ) -> None:
         """Makes a conversation known; its file is looked at when it is needed."""
-        with self._lock:
-            self._entries[key] = _Entry(last_used=self._clock())
+        self._entries[key] = _Entry()
+        self.memory.touch(key)
         if self._disk is not None and folder is not None:
             self._disk.register(key, folder, identity, origin)
 
@@ -94,16 +88,14 @@ class CacheStore:
     def forget(self, key: str) -> None:
         """Lets a conversation leave memory; its file stays."""
         self.flush(key)
-        with self._lock:
-            self._entries.pop(key, None)
+        self._entries.pop(key, None)
+        self.memory.forget(key)
         if self._disk is not None:
             self._disk.forget(key)
 
     def pin(self, key: str, pinned: bool) -> None:
         """A pinned (running) conversation keeps its place in every tier."""
-        with self._lock:
-            entry = self._entries[key]
-            entry.pinned, entry.last_used = pinned, self._clock()
+        self.memory.touch(key, pinned=pinned)
         if self._disk is not None:
             self._disk.pin(key, pinned)
 
@@ -149,23 +141,13 @@ class CacheStore:
         self._background.add(key, lambda: self._write(key, blocks, positions, shared), size)
         return sum(len(block.ids) for block in blocks)
 
-    def hold(self, key: str, blocks: Iterable[Block]) -> None:
-        """Keeps the blocks of a conversation that leaves the device, as the budget allows."""
-        with self._lock:
-            entry = self._entries[key]
-            entry.memory = list(blocks)
-        self._keep_memory_budget()
-
     # Back to the device.
 
     def take(self, key: str, wanted: Wanted) -> tuple[list[Block], Source]:
         """Gives the blocks that are wanted, checked, in order; they leave memory."""
         self.flush(key)
-        with self._lock:
-            entry = self._entries[key]
-            entry.last_used = self._clock()
-            held, entry.memory = entry.memory, []
-        blocks = [block for block in held if wanted(block)]
+        self.memory.touch(key)
+        blocks = [block for block in self.memory.pop(key) if wanted(block)]
         if blocks:
             return blocks, "memory"
         if self._disk is None:
@@ -185,7 +167,7 @@ class CacheStore:
 
     def prefetch(self, key: str) -> None:
         """Reads a conversation from disk into memory, in the thread."""
-        if self._disk is None or self._entries[key].memory:
+        if self._disk is None or self.memory.nbytes(key):
             return
         self._background.add(key, lambda: self._read_ahead(key), 0)
 
@@ -194,9 +176,9 @@ class CacheStore:
     def fork(self, key: str, new_key: str, folder: Path | None, identity: CacheIdentity) -> None:
         """Gives `new_key` what `key` has; nothing is copied until one of them differs."""
         self.flush(key)
-        with self._lock:
-            source = self._entries[key]
-            self._entries[new_key] = _Entry(memory=source.memory, last_used=self._clock())
+        self._entries[new_key] = _Entry()
+        self.memory.touch(new_key)
+        self.memory.put(new_key, self.memory.get(key))
         if self._disk is not None and folder is not None:
             with self._io:
                 self._disk.fork(key, new_key, folder, identity)
@@ -204,8 +186,8 @@ class CacheStore:
     def delete(self, key: str) -> None:
         """Removes everything that is kept of a conversation."""
         self.flush(key)
-        with self._lock:
-            self._entries.pop(key, None)
+        self._entries.pop(key, None)
+        self.memory.forget(key)
         if self._disk is not None:
             with self._io:
                 self._disk.remove(key)
@@ -215,26 +197,7 @@ class CacheStore:
 
     def sweep(self) -> list[str]:
         """Lets expired conversations leave memory; returns their keys."""
-        with self._lock:
-            gone = expired(self._candidates(), self._idle_seconds)
-            for key in gone:
-                self._entries[key].memory = []
-        return gone
-
-    def release_one(self) -> bool:
-        """Makes the conversation that matters least leave memory; False if none is there."""
-        with self._lock:
-            order = eviction_order(self._candidates(), self._idle_seconds)
-            if not order:
-                return False
-            self._entries[order[0]].memory = []
-        return True
-
-    def memory_bytes(self, key: str = "") -> int:
-        """Bytes in memory of one conversation, or of all."""
-        with self._lock:
-            entries = [self._entries[key]] if key else list(self._entries.values())
-            return sum(entry.memory_bytes for entry in entries)
+        return self.memory.sweep()
 
     def flush(self, key: str = "", timeout: float | None = None) -> bool:
         """Waits until what was queued (for `key`) is done; False on time-out."""
@@ -268,9 +231,7 @@ class CacheStore:
         with self._io:
             blocks = self._disk.read(key, lambda entry: True)
         self._tell_set_aside()
-        with self._lock:
-            self._entries[key].memory = blocks
-        self._keep_memory_budget()
+        self.memory.put(key, blocks)
 
     def _look(self, key: str) -> None:
         """Learns what the file holds now."""
@@ -306,22 +267,10 @@ class CacheStore:
             self._disk.set_aside.pop()
             self._notify("A conversation's saved cache was damaged; its text is read again.")
 
-    def _candidates(self) -> list[Candidate]:
-        now = self._clock()
-        found = []
-        for key, entry in self._entries.items():
-            if not entry.memory:
-                continue
-            size = entry.memory_bytes
-            tokens = sum(len(block.ids) for block in entry.memory)
-            slow = self._disk is None or not entry.planned
-            seconds = tokens / max(self._prefill_speed(), 1.0) if slow else size / DISK_SPEED
-            found.append(Candidate(key, size, seconds, now - entry.last_used, entry.pinned))
-        return found
-
-    def _keep_memory_budget(self) -> None:
-        while self.memory_bytes() > self.memory_budget and self.release_one():
-            pass
+    def _restore_seconds(self, key: str, tokens: int, nbytes: int) -> float:
+        if self._disk is not None and self._entries[key].planned:
+            return nbytes / DISK_SPEED
+        return tokens / max(self._prefill_speed(), 1.0)
 
 
 def _block(span: Span, state: Buffer) -> Block:

@@ -140,10 +140,10 @@ def test_a_trim_reaches_the_file(world: World) -> None:
 def test_memory_comes_before_disk_and_only_once(world: World) -> None:
     world.register("a")
     world.sync("a", span(0, 10))
-    world.store.hold("a", world.blocks("a", span(0, 10)))
-    assert world.store.memory_bytes() == world.store.memory_bytes("a") == 10 * BYTES
+    world.store.memory.put("a", world.blocks("a", span(0, 10)))
+    assert world.store.memory.nbytes() == world.store.memory.nbytes("a") == 10 * BYTES
     assert world.take("a") == ([(0, 10)], "memory")
-    assert world.store.memory_bytes() == 0
+    assert world.store.memory.nbytes() == 0
     assert world.take("a") == ([(0, 10)], "disk")
 
 
@@ -164,7 +164,7 @@ def test_prefetch_reads_from_disk_before_the_question(world: World) -> None:
     world.store.prefetch("a")
     world.store.flush()
     world.store.prefetch("a")
-    assert world.store.memory_bytes("a") == 10 * BYTES
+    assert world.store.memory.nbytes("a") == 10 * BYTES
 
 
 def test_the_memory_budget_lets_the_least_useful_go(tmp_path: Path) -> None:
@@ -173,11 +173,11 @@ def test_the_memory_budget_lets_the_least_useful_go(tmp_path: Path) -> None:
         world.now += 100
         world.register(key)
         world.store.pin(key, key == "running")
-        world.store.hold(key, world.blocks(key, span(0, 10)))
-    assert world.store.memory_bytes() == 20 * BYTES
-    assert world.store.memory_bytes("old") == 0
-    assert world.store.release_one()
-    assert not world.store.release_one()  # the running one stays
+        world.store.memory.put(key, world.blocks(key, span(0, 10)))
+    assert world.store.memory.nbytes() == 20 * BYTES
+    assert world.store.memory.nbytes("old") == 0
+    assert world.store.memory.release_one()
+    assert not world.store.memory.release_one()  # the running one stays
     assert world.take("running")[1] == "memory"
     world.store.close()
 
@@ -186,7 +186,7 @@ def test_idle_conversations_leave_memory_but_not_the_disk(world: World) -> None:
     for key in ("a", "b"):
         world.register(key)
         world.sync(key, span(0, 10))
-        world.store.hold(key, world.blocks(key, span(0, 10)))
+        world.store.memory.put(key, world.blocks(key, span(0, 10)))
     world.now = 1000
     world.store.pin("b", False)
     world.now = 1900
@@ -203,7 +203,7 @@ def test_without_a_disk_memory_is_all(tmp_path: Path) -> None:
     assert store.sync("a", [span(0, 3)], lambda start, stop: b"") == 0
     assert store.take("a", lambda block: True) == ([], "")
     store.prefetch("a")
-    store.hold("a", World(tmp_path).blocks("a", span(0, 3)))
+    store.memory.put("a", World(tmp_path).blocks("a", span(0, 3)))
     store.pin("a", True)
     store.fork("a", "b", None, identity("b"))
     assert store.take("b", lambda block: True)[1] == "memory"
@@ -363,9 +363,9 @@ def test_deleting_leaves_nothing(world: World) -> None:
     world.register("a")
     world.sync("a", span(0, 10))
     (world.folder("a") / "cache.1.bad").write_bytes(b"x")
-    world.store.hold("a", world.blocks("a", span(0, 10)))
+    world.store.memory.put("a", world.blocks("a", span(0, 10)))
     world.store.delete("a")
-    assert world.store.memory_bytes() == 0
+    assert world.store.memory.nbytes() == 0
     assert list(world.folder("a").iterdir()) == []
 
 
