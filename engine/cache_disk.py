@@ -18,9 +18,9 @@ from engine.cache_file import Block, CacheFile
 from engine.cache_format import BlockEntry, CacheIdentity
 from engine.disk import Disk
 from engine.errors import CacheFileError
+from engine.folders import SHARED
 
 NAME = "cache"
-SHARED = "shared"
 USER = ".user"
 
 _log = logging.getLogger(__name__)

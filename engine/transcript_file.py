@@ -29,6 +29,7 @@ NAME = "transcript"
 FORMAT = "clausebook transcript"
 VERSION = 1
 MAX_SIZE = 1 << 30
+MAX_HEADER = 1 << 20
 _SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -173,6 +174,16 @@ def open_transcript(path: Path, disk: Disk | None = None) -> TranscriptFile:
     transcript = TranscriptFile(path, TranscriptHeader(""), disk)
     transcript.read()
     return transcript
+
+
+def read_header(path: Path, disk: Disk | None = None) -> TranscriptHeader:
+    """The header alone. Raises FileNotFoundError, CacheFileError."""
+    with (disk or Disk()).open_read(path) as file:
+        line, newline, _ = file.read(MAX_HEADER).partition(b"\n")
+    record = _unpack(0, line) if newline else None
+    if record is None:
+        raise CacheFileError("its header is damaged")
+    return TranscriptHeader.from_record(record)
 
 
 def is_torn(tail: bytes) -> bool:

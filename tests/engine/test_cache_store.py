@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.cache_disk import SHARED, CacheDisk
+from engine.cache_disk import CacheDisk
 from engine.cache_file import Block
 from engine.cache_format import CacheIdentity
 from engine.cache_plan import Span
 from engine.cache_store import CacheStore
 from engine.disk import Disk
+from engine.folders import SHARED
 
 BYTES = 64
 GB = 1 << 30
