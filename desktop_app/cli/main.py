@@ -1,0 +1,57 @@
+"""Runs one command: sets up streams, log and settings, and turns failures into one line."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from desktop_app import errors, logs, paths, settings
+from desktop_app.cli import output, parser
+from desktop_app.composition import Composition
+
+logger = logging.getLogger(__name__)
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the command in `argv` and returns the exit code."""
+    output.use_utf8()
+    arguments = parser.build().parse_args(list(argv))
+    debug = getattr(arguments, "debug", False)
+    logs.set_up(paths.log_folder(), "cli", debug=debug)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        output.tell("")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output is gone. Python flushes stdout once more at exit: to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:  # the last resort: whatever it is, it is told in one line
+        logger.exception("the command failed")
+        output.complain(*errors.explain(error))
+        return USAGE if isinstance(error, errors.UsageError) else FAILED
+    return code
+
+
+def compose(arguments: argparse.Namespace) -> Composition:
+    """The library and models that the command's options and the settings name."""
+    chosen, notices = settings.load(paths.settings_file())
+    for notice in notices:
+        output.tell(notice)
+    library = getattr(arguments, "library", None)
+    if library is None:
+        library = chosen.library or paths.default_library()
+    return Composition(
+        paths.Path(library),
+        chosen,
+        backend=getattr(arguments, "backend", ""),
+        model=getattr(arguments, "model", ""),
+        on_notice=output.tell,
+    )
