@@ -114,7 +114,7 @@ def table(rows: tuple[tuple[str, ...], ...], styles: Styles, width: float) -> Ta
         [Paragraph(escape(cell), styles.cell if number else styles.head) for cell in row]
         for number, row in enumerate(rows)
     ]
-    made = Table(body, [width * n / sum(need) for n in need], repeatRows=1, spaceAfter=8)
+    made = Table(body, [width * n / sum(need) for n in need], repeatRows=1, spaceBefore=2, spaceAfter=8)
     made.setStyle(
         TableStyle(
             [
@@ -174,7 +174,6 @@ class Story:
         elif block.kind == "item":
             yield Paragraph(escape(block.text), styles.item, bulletText=block.number)
         elif block.kind == "table":
-            yield Spacer(0, 2)
             yield table(block.rows, styles, self.width)
         elif block.kind == "command":
             yield from self.command(block.text)
