@@ -5,13 +5,21 @@ It knows sentences and an embedder. It does not know the language model.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag import sentences
+from rag.answer_type import holds_expected
 from rag.protocols import Embedder
 from rag.types import Chunk, Hit, Span
+
+# Weights of `rank`, tuned on half of the open questions with known pages.
+_SHARED = 0.4
+_EXPECTED = 0.4
+_PLACE = 0.2
+_STEM = 6
 
 _WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)*|[\u4e00-\u9fff]")
 _STOP = frozenset(
@@ -37,12 +45,19 @@ class Quote:
 
 
 def words(text: str) -> set[str]:
-    """Content words of a text, lower case; Chinese by character."""
-    return {w for w in _WORD.findall(text.lower()) if w not in _STOP}
+    """Content words of a text, lower case and cut to six letters; Chinese by character.
+
+    The cut joins inflections (terminate, termination) without a stemmer for each language.
+    """
+    return {w[:_STEM] if w.isalpha() else w for w in _WORD.findall(text.lower()) if w not in _STOP}
 
 
 def rank(question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8) -> list[Quote]:
-    """Sentences of the hits, best first: meaning, shared words and the passage's own rank."""
+    """Sentences of the hits, best first.
+
+    A sentence counts by its meaning (cosine), the share of the question's words that it holds (rare
+    ones weigh more), the kind of thing it holds against the kind asked for, and its passage's rank.
+    """
     found = [
         (hit, place, sentence)
         for place, hit in enumerate(hits)
@@ -53,14 +68,30 @@ def rank(question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8)
         return []
     vectors = embedder.embed([question, *(s.text for _, _, s in found)])
     similar = vectors[1:] @ vectors[0]
-    asked = words(question)
+    said = [words(s.text) for _, _, s in found]
+    weight = _weights(words(question), said)
     quotes = []
-    for (hit, place, sentence), meaning in zip(found, similar, strict=True):
-        shared = len(asked & words(sentence.text)) / max(1, len(asked))
-        score = float(meaning) + 0.5 * shared + 0.25 / (1 + place)
+    for (hit, place, sentence), meaning, has in zip(found, similar, said, strict=True):
+        shared = sum(w for word, w in weight.items() if word in has)
+        score = (
+            float(meaning)
+            + _SHARED * shared
+            + _EXPECTED * holds_expected(question, sentence.text)
+            + _PLACE / (1 + place)
+        )
         quotes.append(Quote(sentence.text, hit.chunk, sentence.start, sentence.stop, score))
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
+
+
+def _weights(asked: set[str], said: Sequence[set[str]]) -> dict[str, float]:
+    """Weight of each word of the question, in sum 1: the rarer among the sentences, the more."""
+    rarity = {
+        word: math.log((1 + len(said)) / (1 + sum(word in has for has in said))) + 0.1
+        for word in asked
+    }
+    total = sum(rarity.values()) or 1.0
+    return {word: value / total for word, value in rarity.items()}
 
 
 def _without_twins(quotes: Sequence[Quote]) -> list[Quote]:
