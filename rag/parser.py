@@ -31,20 +31,22 @@ class ParserLimits:
     """What a file may use.
 
     Attributes:
-        page_seconds: longest wait for the next page (and for opening).
+        page_seconds: longest wait for the next page.
+        start_seconds: longest wait for the process to start and open the file.
         file_seconds: longest time for the whole file, plus `per_page_seconds` a page.
         memory: address space of the parser process, bytes.
         restarts: pages that may fail before the file is given up.
     """
 
     page_seconds: float = 30.0
+    start_seconds: float = 60.0
     file_seconds: float = 300.0
     per_page_seconds: float = 1.0
     memory: int = 3 << 30
     restarts: int = 3
 
     def __post_init__(self) -> None:
-        if min(self.page_seconds, self.file_seconds) <= 0:
+        if min(self.page_seconds, self.start_seconds, self.file_seconds) <= 0:
             raise ValueError(f"limits must be above 0 seconds, got {self}")
 
 
@@ -82,7 +84,7 @@ class Parser:
         task = self._task(path, password) | {"do": "rectangles", "page": page, "quote": quote}
         try:
             with self._process(task) as pipe:
-                for record in self._receive(pipe, time.monotonic() + self._limits.page_seconds):
+                for record in self._receive(pipe, time.monotonic() + self._limits.file_seconds):
                     if record["kind"] == "rectangles":
                         return [(x0, y0, x1, y1) for x0, y0, x1, y1 in record["rectangles"]]
                     _raise_sent(record)
@@ -92,14 +94,14 @@ class Parser:
 
     def _read_pdf(self, path: Path, password: str) -> Iterator[Opened | RawPage]:
         begun = time.monotonic()
-        pages, following = 0, 1
-        for _ in range(self._limits.restarts + 1):
-            allowed = self._limits.file_seconds + self._limits.per_page_seconds * pages
+        pages = lost = 0
+        following = 1
+        while True:
+            until = begun + self._limits.file_seconds + self._limits.per_page_seconds * pages
             task = self._task(path, password) | {"do": "pages", "start": following}
-            reason = ""
             try:
                 with self._process(task) as pipe:
-                    for record in self._receive(pipe, begun + allowed):
+                    for record in self._receive(pipe, until):
                         _raise_sent(record)
                         if record["kind"] == "opened" and not pages:
                             pages = int(record["pages"])
@@ -109,15 +111,17 @@ class Parser:
                             following = record["number"] + 1
                 return
             except _Lost as error:
-                reason = str(error)
-            if not pages or time.monotonic() > begun + allowed:
-                break
+                lost += 1
+                hopeless = lost > self._limits.restarts or lost >= pages
+                if hopeless or time.monotonic() > until:
+                    raise errors.NotReadable(
+                        f"{path.name} {error}; open it elsewhere and save it again."
+                    ) from error
             if following <= pages:
-                yield RawPage(following, "")
-                following += 1
+                yield RawPage(following, "")  # the page it was lost at
+            following += 1
             if following > pages:
                 return
-        raise errors.NotReadable(f"{path.name} {reason}; open it elsewhere and save it again.")
 
     def _task(self, path: Path, password: str) -> dict[str, Any]:
         seconds = int(self._limits.file_seconds + 10)
@@ -151,8 +155,10 @@ class Parser:
         Raises:
             _Lost: none came in time, or the process ended without "end".
         """
+        allowed = self._limits.start_seconds
         while True:
-            wait = min(self._limits.page_seconds, until - time.monotonic())
+            wait = min(allowed, until - time.monotonic())
+            allowed = self._limits.page_seconds
             if wait <= 0 or not pipe.poll(wait):
                 raise _Lost("takes too long to read")
             try:

@@ -23,8 +23,8 @@ def serve(pipe: Connection[bytes, bytes], task: dict[str, Any]) -> None:
     try:
         for record in _records(task):
             pipe.send_bytes(json.dumps(record).encode())
-    except (BrokenPipeError, ConnectionResetError):
-        return  # nobody is listening any more
+    except (BrokenPipeError, ConnectionResetError, MemoryError):
+        return  # nobody is listening, or the limit is met: the parent sees the pipe closed
     except (PasswordNeeded, NotReadable) as error:
         record = {"kind": "error", "error": type(error).__name__, "message": str(error)}
         pipe.send_bytes(json.dumps(record).encode())
