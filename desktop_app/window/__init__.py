@@ -1,0 +1,1 @@
+"""The window: widgets over the records that the library worker sends. It knows no model."""

@@ -1,0 +1,150 @@
+"""Markdown of an answer, as tall as its text, with [1]-style marks as links.
+
+What a model or a document wrote is data: no HTML, no images, no outside links are followed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFragment,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser
+
+from desktop_app.window.theme import Theme, scaled, suited
+
+_MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
+_LINE_HEIGHT = 126.0
+
+
+class MarkdownView(QTextBrowser):
+    """Read-only Markdown; `cited` carries the number of a clicked mark."""
+
+    cited = Signal(int)
+
+    def __init__(self, theme: Theme, scale: float = 1.06) -> None:
+        super().__init__()
+        self._theme = theme
+        self._markdown = ""
+        self._citations: int | None = None
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self._base = scaled(self.font(), scale)
+        self.setFont(self._base)
+        self.document().setDocumentMargin(0)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.setAccessibleName("Answer")
+        self.anchorClicked.connect(self._clicked)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        theme.changed.connect(self._draw)
+
+    def show_markdown(self, text: str, citations: int | None = None) -> None:
+        """Shows Markdown; marks up to `citations` are links (None: not known yet, so none is)."""
+        if (text, citations) != (self._markdown, self._citations):
+            self._markdown, self._citations = text, citations
+            self._draw()
+
+    def markdown(self) -> str:
+        """What is shown, as Markdown."""
+        return self._markdown
+
+    def loadResource(self, kind: int, name: QUrl | str) -> None:  # noqa: N802
+        """Loads nothing: an answer has no pictures."""
+
+    def _draw(self) -> None:
+        features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub
+        font = suited(self._base, self._markdown)
+        if font != self.font():
+            self.setFont(font)
+        self.document().setMarkdown(
+            linked(self._markdown, self._citations),
+            features | QTextDocument.MarkdownFeature.MarkdownNoHTML,
+        )
+        self._polish()
+        self._fit()
+
+    def _polish(self) -> None:
+        """Line height, calm headings, and links in the theme's colours."""
+        colors = self._theme.colors
+        base = self.font().pointSizeF()
+        block = self.document().begin()
+        while block.isValid():
+            cursor = QTextCursor(block)
+            style = QTextBlockFormat(block.blockFormat())
+            height = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+            style.setLineHeight(_LINE_HEIGHT, height)
+            style.setTopMargin(0 if block == self.document().begin() else style.topMargin())
+            style.setBottomMargin(4.0 if block.textList() else 9.0)
+            cursor.setBlockFormat(style)
+            if style.headingLevel():
+                cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+                heading = QTextCharFormat()
+                heading.setFontPointSize(base * (1.15 if style.headingLevel() <= 2 else 1.05))
+                heading.setFontWeight(QFont.Weight.DemiBold)
+                cursor.mergeCharFormat(heading)
+            iterator = block.begin()
+            while not iterator.atEnd():
+                fragment = iterator.fragment()
+                if fragment.charFormat().isAnchor():
+                    self._style_link(fragment, colors.mark, colors.on_mark, base)
+                iterator += 1
+            block = block.next()
+
+    def _style_link(self, fragment: QTextFragment, back: str, ink: str, base: float) -> None:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(fragment.position())
+        end = fragment.position() + fragment.length()
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        style = QTextCharFormat()
+        style.setFontUnderline(False)
+        href = fragment.charFormat().anchorHref()
+        if href.startswith("cite:"):
+            style.setBackground(QColor(back))
+            style.setForeground(QColor(ink))
+            style.setFontWeight(QFont.Weight.DemiBold)
+            style.setFontPointSize(base * 0.86)
+            style.setToolTip(f"Show the passage of citation {href[5:]}")
+        else:
+            style.setForeground(QColor(self._theme.colors.ink))
+            style.setAnchor(False)
+        cursor.mergeCharFormat(style)
+
+    def _clicked(self, url: QUrl) -> None:
+        if url.scheme() == "cite" and url.path().isdigit():
+            self.cited.emit(int(url.path()))
+
+    def _fit(self) -> None:
+        self.setFixedHeight(max(round(self.document().size().height()) + 2, 4))
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(400, round(self.document().size().height()) + 2)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        event.ignore()
+
+
+def linked(markdown: str, citations: int | None) -> str:
+    """Markdown whose [n] marks are links where there is a citation n."""
+
+    def link(match: re.Match[str]) -> str:
+        number = int(match.group(1))
+        if citations is not None and 1 <= number <= citations:
+            return f"[\N{NO-BREAK SPACE}{number}\N{NO-BREAK SPACE}](cite:{number})"
+        return match.group(0)
+
+    return _MARK.sub(link, markdown)
