@@ -19,7 +19,10 @@ from engine.types import EngineOptions
 if TYPE_CHECKING:
     from rag.answer import Answerer
     from rag.library import Library
-    from rag.protocols import Embedder
+    from rag.protocols import Embedder, Generator
+
+MakeEngine = Callable[[EngineOptions, Callable[[str], None]], Any]
+MakeEmbedder = Callable[[str], "Embedder"]
 
 FAKE = "fake"  # a backend and an embedder without a model, for tests and demonstrations
 
@@ -65,6 +68,40 @@ def start_engine(options: EngineOptions, on_notice: Callable[[str], None]) -> An
     return EngineClient(options, on_notice, log=paths.log_folder() / "engine.log")
 
 
+class LibraryReader:
+    """A thread's library, opened at the first use and again when others changed its documents.
+
+    An open library has its index in memory and doesn't see what another thread or program adds.
+    """
+
+    def __init__(self, opener: Callable[[], Library]) -> None:
+        self._open = opener
+        self._library: Library | None = None
+        self._state: object = None
+
+    @property
+    def library(self) -> Library:
+        """The library with its present documents. Raises StoreError."""
+        if self._library is not None and _state(self._library) != self._state:
+            self.close()
+        if self._library is None:
+            self._library = self._open()
+            self._state = _state(self._library)
+        return self._library
+
+    def close(self) -> None:
+        """Closes the library; a later use opens it again."""
+        library, self._library = self._library, None
+        if library is not None:
+            library.close()
+
+
+def _state(library: Library) -> object:
+    """Changes with every document added, replaced or removed: ids are never used twice."""
+    rows = library.connection.execute("SELECT count(*), max(id) FROM documents")
+    return rows.fetchone()
+
+
 class Composition:
     """One library with its settings, and what is built from them.
 
@@ -87,8 +124,8 @@ class Composition:
         backend: str = "",
         model: str = "",
         on_notice: Callable[[str], None] = lambda text: None,
-        make_engine: Callable[[EngineOptions, Callable[[str], None]], Any] = start_engine,
-        make_embedder: Callable[[str], Embedder] = load_embedder,
+        make_engine: MakeEngine = start_engine,
+        make_embedder: MakeEmbedder = load_embedder,
     ) -> None:
         self.library_folder = library
         self.settings = settings
@@ -155,11 +192,15 @@ class Composition:
             use_cache=use_cache,
         )
 
-    def answerer(self, library: Library, *, use_cache: bool = True) -> Answerer:
+    def reader(self) -> LibraryReader:
+        """The library for the calling thread, kept up to date."""
+        return LibraryReader(self.open_library)
+
+    def answerer(self, library: Library, generator: Generator) -> Answerer:
         """Answers from `library`, on the calling thread."""
         from rag.answer import Answerer
 
-        return Answerer(library, self.generator(use_cache=use_cache))
+        return Answerer(library, generator)
 
     def change(self, settings: Settings) -> None:
         """Uses other settings from now on; the engine is started anew if it has to be."""

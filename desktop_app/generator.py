@@ -115,6 +115,8 @@ class EngineGenerator:
         )
         try:
             for event in events:
+                if self._halted:  # the stop may have come before the engine knew of the request
+                    self._engine().stop(conversation)
                 yield _generated(event)
         finally:
             close = getattr(events, "close", None)

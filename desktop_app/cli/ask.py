@@ -49,8 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     search.check_question(arguments)
     composition = compose(arguments)
     composition.check_model()
-    library = composition.open_library()
-    asker = Asker(composition, library)
+    asker = Asker(composition)
 
     def events(question: str, documents: Iterable[str], conversation: str) -> Iterable[AnswerEvent]:
         return asker.ask(
@@ -74,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             show(stream, asker)
     finally:
-        library.close()
+        asker.close()
         composition.close()
     return 0
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop_app import errors
+from desktop_app.asking import Asker, new_conversation_id
 from desktop_app.cli import ask, ingest, output, parser, search
 from desktop_app.cli.interrupt import stop_on_interrupt
 from rag.types import Answer, AnswerDelta, AnswerNotice, EvidenceFound, Reading
 
 if TYPE_CHECKING:
-    from desktop_app.asking import Asker
     from desktop_app.composition import Composition
     from rag.library import Library
 
@@ -47,14 +47,14 @@ def register(commands: parser.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command."""
-    from desktop_app.asking import Asker
     from desktop_app.cli.main import FAILED, compose
 
     composition = compose(arguments)
     composition.check_model()
     library = composition.open_library()
+    asker = Asker(composition)
     try:
-        chat = Chat(Asker(composition, library), library, arguments.conversation)
+        chat = Chat(asker, library, arguments.conversation)
         chat.use_cache = not arguments.no_cache
         chat.password = arguments.password
         if arguments.files:
@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
                 return FAILED
         chat.talk()
     finally:
+        asker.close()
         library.close()
         composition.close()
     return 0
@@ -75,7 +76,7 @@ class Chat:
         self._asker = asker
         self._library = library
         self._documents: list[str] = []  # empty: all of the library
-        self._conversation = conversation or asker.new_conversation()
+        self._conversation = conversation or new_conversation_id()
         self._interactive = sys.stdin.isatty()
         self.use_cache = True
         self.password: str | None = None
@@ -132,7 +133,7 @@ class Chat:
         if word in ("/quit", "/exit", "/q"):
             return False
         if word == "/new":
-            self._conversation = self._asker.new_conversation()
+            self._conversation = new_conversation_id()
             print("A new conversation.")
         elif word == "/documents":
             self._list_documents()
@@ -153,6 +154,7 @@ class Chat:
     def _answer(self, question: str) -> None:
         """Asks one question and shows what comes."""
         written = ""
+        self._asker.begin()
         events = self._asker.ask(
             question,
             conversation=self._conversation,

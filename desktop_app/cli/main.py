@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from desktop_app import errors, logs, paths, settings
 from desktop_app.cli import output, parser
@@ -49,7 +50,7 @@ def compose(arguments: argparse.Namespace) -> Composition:
     if library is None:
         library = chosen.library or paths.default_library()
     return Composition(
-        paths.Path(library),
+        Path(library),
         chosen,
         backend=getattr(arguments, "backend", ""),
         model=getattr(arguments, "model", ""),

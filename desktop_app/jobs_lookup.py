@@ -1,0 +1,193 @@
+"""The worker's jobs that are done at once, and those that look something up more slowly."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import singledispatchmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from desktop_app import codec, doctor, models, paths, records, settings
+from desktop_app.asking import new_conversation_id
+from desktop_app.composition import Composition
+from desktop_app.errors import AppError
+from engine.errors import UnknownConversation
+from rag.history import Conversation, History
+from rag.parser import Parser
+from rag.rectangles import Rectangle
+from rag.store import Store
+
+if TYPE_CHECKING:
+    from rag.types import Document
+
+Replies = Iterator[records.Reply]
+Later = Callable[[Callable[[], object]], None]
+
+
+def opened(job: int, history: History, conversation: str) -> records.ConversationOpened:
+    """A conversation with its messages. Raises AppError if there is none of that id."""
+    found = history.find(conversation)
+    if found is None:
+        raise AppError("This conversation isn't there any more.", "Open another one.")
+    messages = tuple(
+        records.Message(m.turn, m.question, m.answer) for m in history.messages(conversation)
+    )
+    return records.ConversationOpened(job, _entry(found), messages)
+
+
+class LookupJobs:
+    """Lists, conversations, settings, cache figures.
+
+    It opens the database without the index, so that lists are there before any model is loaded.
+    What concerns the engine's conversations is done later, on the thread that answers.
+
+    Args:
+        composition: see there.
+        later: does something after what that thread does now.
+    """
+
+    def __init__(self, composition: Composition, later: Later) -> None:
+        self._composition = composition
+        self._later = later
+        self._store: Store | None = None
+
+    @singledispatchmethod
+    def handle(self, request: Any) -> Replies:
+        """The replies to a request, the last one excepted."""
+        raise AppError(f"The worker doesn't know the request {type(request).__name__}.")
+
+    def close(self) -> None:
+        """Closes the database."""
+        if self._store is not None:
+            self._store.close()
+
+    @handle.register
+    def _(self, request: records.ListDocuments) -> Replies:
+        yield records.DocumentList(request.job, tuple(self._open().documents()))
+
+    @handle.register
+    def _(self, request: records.ListConversations) -> Replies:
+        yield self._conversations(request.job)
+
+    @handle.register
+    def _(self, request: records.NewConversation) -> Replies:
+        entry = self._history.begin(new_conversation_id(), request.title)
+        yield opened(request.job, self._history, entry.id)
+
+    @handle.register
+    def _(self, request: records.OpenConversation) -> Replies:
+        yield opened(request.job, self._history, request.conversation)
+        self._later(lambda: self._engine_does("open", request.conversation))
+
+    @handle.register
+    def _(self, request: records.RenameConversation) -> Replies:
+        self._history.rename(request.conversation, request.title)
+        yield self._conversations(request.job)
+
+    @handle.register
+    def _(self, request: records.DeleteConversation) -> Replies:
+        self._history.delete(request.conversation)
+        self._later(lambda: self._engine_does("delete", request.conversation))
+        yield self._conversations(request.job)
+
+    @handle.register
+    def _(self, request: records.ChangeSettings) -> Replies:
+        try:
+            changed = settings.change(self._composition.settings, request.values)
+        except (ValueError, TypeError) as error:
+            raise AppError(f"The settings were not changed: {error}.") from error
+        settings.save(changed, paths.settings_file())
+        self._later(lambda: self._composition.change(changed))
+        yield records.SettingsChanged(request.job, settings.to_values(changed))
+
+    @handle.register
+    def _(self, request: records.GetCacheReport) -> Replies:
+        yield self._cache(request.job)
+
+    @handle.register
+    def _(self, request: records.ClearCache) -> Replies:
+        self._composition.engine.clear_cache(request.conversation)
+        yield self._cache(request.job)
+
+    @property
+    def _history(self) -> History:
+        return History(self._open().connection)
+
+    def _open(self) -> Store:
+        if self._store is None:
+            self._store = Store(self._composition.library_folder)
+        return self._store
+
+    def _conversations(self, job: int) -> records.ConversationList:
+        entries = tuple(_entry(c) for c in self._history.conversations())
+        return records.ConversationList(job, entries)
+
+    def _cache(self, job: int) -> records.CacheFigures:
+        report = self._composition.engine.cache_report()
+        return records.CacheFigures(job, codec.plain(report))
+
+    def _engine_does(self, method: str, conversation: str) -> None:
+        with contextlib.suppress(UnknownConversation):
+            getattr(self._composition.engine, method)(conversation)
+
+
+class SlowLookupJobs:
+    """Rectangles on a page, the doctor, the models.
+
+    Args:
+        composition: see there.
+        passwords: of documents, by name.
+    """
+
+    def __init__(self, composition: Composition, passwords: Mapping[str, str]) -> None:
+        self._composition = composition
+        self._passwords = passwords
+        self._parser = Parser()
+
+    @singledispatchmethod
+    def handle(self, request: Any) -> Replies:
+        """The replies to a request, the last one excepted."""
+        raise AppError(f"The worker doesn't know the request {type(request).__name__}.")
+
+    @handle.register
+    def _(self, request: records.FindRectangles) -> Replies:
+        found = self._rectangles(request)
+        yield records.Rectangles(
+            request.job, request.document, request.page, request.quote, tuple(found)
+        )
+
+    @handle.register
+    def _(self, request: records.Doctor) -> Replies:
+        findings = doctor.plain(doctor.examine(self._composition))
+        yield records.DoctorFindings(request.job, findings)
+
+    @handle.register
+    def _(self, request: records.ListModels) -> Replies:
+        entries = tuple(codec.plain(entry) for entry in models.list_models())
+        yield records.ModelList(request.job, entries)
+
+    def _rectangles(self, request: records.FindRectangles) -> list[Rectangle]:
+        document = self._document(request.document)
+        path = Path(document.path)
+        if not request.quote or path.suffix.lower() != ".pdf" or not path.exists():
+            return []
+        password = self._passwords.get(document.name, "")
+        found = self._parser.rectangles(path, request.page, request.quote, password)
+        return [(float(a), float(b), float(c), float(d)) for a, b, c, d in found]
+
+    def _document(self, name: str) -> Document:
+        store = Store(self._composition.library_folder)
+        try:
+            found = store.find(name=name)
+        finally:
+            store.close()
+        if found is None:
+            raise AppError(f"There is no document called {name!r} any more.", "Add it again.")
+        return found
+
+
+def _entry(conversation: Conversation) -> records.ConversationEntry:
+    return records.ConversationEntry(
+        conversation.id, conversation.title, conversation.used, conversation.turns
+    )
