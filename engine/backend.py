@@ -83,7 +83,8 @@ class Backend(Protocol):
 
         Raises:
             OutOfCells: nothing was appended.
-            ValueError: `tokens` is empty or longer than `batch`, or start isn't past the last.
+            ValueError: `tokens` is empty or longer than `batch`, or start doesn't follow the last
+                position that the sequence holds (an empty one may begin anywhere).
         """
 
     def remove(self, sequence: SequenceId, start: int, stop: int) -> None:

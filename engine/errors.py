@@ -1,20 +1,20 @@
 """The engine's exceptions. Each message is one sentence a user can act on.
 
-    EngineError
-    ├── ModelError            the model file can't be used
-    │   ├── ModelNotFound
-    │   ├── ModelCorrupt      cut short, or not what it says it is
-    │   └── UnsupportedModel  names the architecture and those supported
-    ├── BackendUnavailable    the library or the device is missing
-    ├── OutOfCells            no room for more tokens on the device; recoverable
-    ├── NoFreeSequence        every sequence of the backend is in use; recoverable
-    ├── CannotTrim            this model can't drop a part of a sequence
-    ├── RestoreError          a saved state doesn't fit; the sequence is left empty
-    ├── CacheFileError        a cache file is damaged or belongs to something else
-    ├── ContextTooLong        a turn alone is longer than the window
-    ├── UnknownConversation
-    ├── InvalidRequest        empty question, bad option
-    └── EngineDied            the engine's process ended
+EngineError
+├── ModelError            the model file can't be used
+│   ├── ModelNotFound
+│   ├── ModelCorrupt      cut short, or not what it says it is
+│   └── UnsupportedModel  names the architecture and those supported
+├── BackendUnavailable    the library or the device is missing
+├── OutOfCells            no room for more tokens on the device; recoverable
+├── NoFreeSequence        every sequence of the backend is in use; recoverable
+├── CannotTrim            this model can't drop a part of a sequence
+├── RestoreError          a saved state doesn't fit; the sequence is left empty
+├── CacheFileError        a cache file is damaged or belongs to something else
+├── ContextTooLong        a turn alone is longer than the window
+├── UnknownConversation
+├── InvalidRequest        empty question, bad option
+└── EngineDied            the engine's process ended
 """
 
 

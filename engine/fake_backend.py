@@ -152,8 +152,8 @@ class FakeBackend:
         own = self._sequences[sequence]
         if not 1 <= len(tokens) <= self._batch:
             raise ValueError(f"a forward reads 1 to {self._batch} tokens, not {len(tokens)}")
-        if start <= own.last:
-            raise ValueError(f"position {start} isn't past the last, {own.last}")
+        if start <= own.last or (own.cells and start > own.last + 1):
+            raise ValueError(f"position {start} doesn't follow the last, {own.last}")
         if not all(0 <= token < self._info.vocabulary for token in tokens):
             raise ValueError("a token isn't in the vocabulary")
         self._need(len(tokens))

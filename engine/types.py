@@ -77,7 +77,9 @@ class SamplingOptions:
         if self.top_k < 0:
             raise ValueError(f"top_k must not be negative, it is {self.top_k}")
         if self.repetition_penalty <= 0:
-            raise ValueError(f"repetition_penalty must be positive, it is {self.repetition_penalty}")
+            raise ValueError(
+                f"repetition_penalty must be positive, it is {self.repetition_penalty}"
+            )
         if self.max_tokens < 1:
             raise ValueError(f"max_tokens must be at least 1, it is {self.max_tokens}")
 

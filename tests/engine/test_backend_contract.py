@@ -20,8 +20,13 @@ from engine.fake_backend import FakeBackend
 
 @dataclass(frozen=True)
 class Case:
-    """A backend under test. `exact`: the same tokens read in other pieces, or restored into other
-    cells, give the same bits; else within `tolerance`."""
+    """A backend under test.
+
+    exact: the same tokens read in other pieces, or into cells further on, give the same bits; else
+    within `tolerance`. The tolerance of a model with quantised weights is large: the last bit of a
+    sum decides how an activation is rounded to 8 bits, and the difference grows from layer to
+    layer up to the noise of that rounding.
+    """
 
     name: str
     make: Callable[[Path, int, int, int], Backend]
@@ -34,7 +39,28 @@ def _fake(model: Path, cells: int, sequences: int, batch: int) -> Backend:
     return FakeBackend(cells=cells, sequences=sequences, batch=batch)
 
 
-CASES = [Case("fake", _fake)]
+def _llama(kv_type: str) -> Callable[[Path, int, int, int], Backend]:
+    def make(model: Path, cells: int, sequences: int, batch: int) -> Backend:
+        from engine.llama_backend import LlamaBackend
+        from engine.model_file import read_model_file
+
+        return LlamaBackend(
+            read_model_file(model),
+            cells=cells,
+            sequences=sequences,
+            batch=batch,
+            kv_type=kv_type,
+            threads=1,
+        )
+
+    return make
+
+
+CASES = [
+    Case("fake", _fake),
+    Case("llama.cpp", _llama("f16"), (pytest.mark.model,), exact=False, tolerance=1.5),
+    Case("llama.cpp-q8_0", _llama("q8_0"), (pytest.mark.model,), tolerance=1.5),
+]
 
 TEXT = "The Supplier shall deliver the goods within thirty days of the order. "
 
@@ -88,8 +114,11 @@ def read(backend: Backend, sequence: int, tokens: list[int], start: int = 0) -> 
 
 
 def same(case: Case, left: np.ndarray, right: np.ndarray) -> bool:
-    if case.exact:
-        return bool(np.array_equal(left, right))
+    return bool(np.array_equal(left, right)) if case.exact else near(case, left, right)
+
+
+def near(case: Case, left: np.ndarray, right: np.ndarray) -> bool:
+    """For cells in another order, which no real backend sums up to the same bits."""
     return bool(np.abs(left - right).max() <= case.tolerance)
 
 
@@ -114,13 +143,13 @@ def test_returned_logits_stay_as_they_are(backend: Backend) -> None:
     assert np.array_equal(first, copy)
 
 
-def test_same_tokens_same_logits(backend: Backend) -> None:
+def test_same_tokens_same_logits(case: Case, backend: Backend) -> None:
     one, two = backend.new_sequence(), backend.new_sequence()
     tokens = tokens_of(backend, 30)
     first = read(backend, one, tokens)
     backend.remove(one, 0, 30)
     assert np.array_equal(first, read(backend, one, tokens))
-    assert np.abs(first - read(backend, two, tokens)).max() < 1e-2
+    assert same(case, read(backend, two, tokens), first)
 
 
 def test_split_equals_whole(case: Case, backend: Backend) -> None:
@@ -202,10 +231,10 @@ def test_load_appends_ranges_saved_one_by_one(case: Case, backend: Backend) -> N
     for part in parts:
         backend.load(restored, part)
     assert backend.positions(restored) == [(0, 10), (20, 60)]
-    assert same(case, backend.forward(restored, more, 60), expected)
+    assert near(case, backend.forward(restored, more, 60), expected)
 
 
-def test_saving_changes_nothing(backend: Backend) -> None:
+def test_saving_changes_nothing(case: Case, backend: Backend) -> None:
     tokens = tokens_of(backend, 40)
     sequence = backend.new_sequence()
     expected = read(backend, sequence, tokens)
@@ -214,8 +243,7 @@ def test_saving_changes_nothing(backend: Backend) -> None:
     assert first == second
     assert backend.free_cells == free
     backend.remove(sequence, 39, 40)
-    again = backend.forward(sequence, tokens[39:], 39)
-    assert np.abs(again - expected).max() < 1e-2
+    assert same(case, backend.forward(sequence, tokens[39:], 39), expected)
 
 
 def test_state_has_an_honest_size(backend: Backend) -> None:
@@ -255,7 +283,7 @@ def test_a_state_must_follow_what_is_there(backend: Backend) -> None:
 
 
 def test_a_fork_shares_cells_until_it_differs(case: Case, backend: Backend) -> None:
-    tokens, mine, yours = tokens_of(backend, 60), [11, 12, 13], [21, 22, 23]
+    tokens, mine, yours = tokens_of(backend, 60), [111, 112, 113], [121, 122, 123]
     alone = backend.new_sequence()
     read(backend, alone, tokens)
     expected = backend.forward(alone, mine, 60)
@@ -281,9 +309,9 @@ def test_other_sequences_dont_matter(case: Case, backend: Backend) -> None:
     one, two = backend.new_sequence(), backend.new_sequence()
     mixed = np.empty(0)
     for at in range(0, 60, 20):
-        backend.forward(two, tokens_of(backend, 7), at)
+        backend.forward(two, tokens_of(backend, 20)[::-1], at)
         mixed = backend.forward(one, tokens[at : at + 20], at)
-    assert np.abs(mixed - expected).max() <= max(case.tolerance, 0.0 if case.exact else 1e-2)
+    assert same(case, mixed, expected)
 
 
 def test_no_room_changes_nothing(backend: Backend) -> None:
@@ -323,8 +351,9 @@ def test_wrong_calls_are_refused(backend: Backend) -> None:
     with pytest.raises(ValueError, match="tokens"):
         backend.forward(sequence, tokens_of(backend, backend.batch + 1), 0)
     backend.forward(sequence, tokens_of(backend, 4), 0)
-    with pytest.raises(ValueError, match="position"):
-        backend.forward(sequence, [5], 3)
+    for wrong in (3, 5):
+        with pytest.raises(ValueError, match="position"):
+            backend.forward(sequence, [5], wrong)
     with pytest.raises(ValueError, match="vocabulary"):
         backend.forward(sequence, [backend.info.vocabulary], 4)
     assert backend.positions(sequence) == [(0, 4)]
