@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMPS := build/stamps
 SETUP := packaging/setup
-INPUTS := pyproject.toml packaging/constraints-cpu.txt packaging/build_llama.py $(SETUP)/install.sh
+INPUTS := pyproject.toml packaging/constraints-cpu.txt packaging/build_llama.py packaging/locks/llama-source.lock $(SETUP)/install.sh
 PYTEST := $(PY) -m pytest
 
 export HF_HUB_OFFLINE := 1

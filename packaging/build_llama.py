@@ -23,8 +23,9 @@ import tempfile
 import time
 from pathlib import Path
 
-VERSION = "0.3.36"
 PACKAGE = "llama-cpp-python"
+SOURCE = Path(__file__).parent / "locks" / "llama-source.lock"  # version and SHA-256
+VERSION = re.findall(r"==([\w.]+)", SOURCE.read_text(encoding="utf8"))[0]
 # Instruction sets that -march=native may make use of; a wheel runs only where all of them exist.
 INSTRUCTION_SETS = re.compile(
     r"(sse|ssse|avx|amx|fma|f16c|bmi|xop|abm|popcnt|movbe|adx|gfni|vaes|vpclmul|sha_ni|asimd|sve|sme(?!p))"
@@ -93,12 +94,10 @@ def build(flavour: str) -> Path:
         flush=True,
     )
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-cache-dir"]
-    command += ["--no-binary", PACKAGE, "--wheel-dir"]
+    command += ["--no-binary", PACKAGE, "--requirement", str(SOURCE), "--wheel-dir"]
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="clausebook-") as made:
-        with subprocess.Popen(
-            [*command, made, f"{PACKAGE}=={VERSION}"], env=environment, stdout=sys.stderr
-        ) as process:
+        with subprocess.Popen([*command, made], env=environment, stdout=sys.stderr) as process:
             while process.poll() is None:
                 try:
                     process.wait(60)

@@ -1,0 +1,24 @@
+"""Where the packaged program begins: the window, the command line and every worker process.
+
+Add-on packages (torch for a GPU) lie in the folder `addons` beside the program; what they bring is
+found after everything that the program ships itself.
+"""
+
+import multiprocessing
+import sys
+from pathlib import Path
+
+
+def use_addons() -> None:
+    """Appends each add-on's packages to the module path."""
+    folder = Path(sys.executable).resolve().parent / "addons"
+    if folder.is_dir():
+        sys.path.extend(str(path) for path in sorted(folder.iterdir()) if path.is_dir())
+
+
+if __name__ == "__main__":
+    use_addons()
+    multiprocessing.freeze_support()
+    from desktop_app.__main__ import main
+
+    main()
