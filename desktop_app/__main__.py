@@ -1,4 +1,4 @@
-"""The one entry point: the window without arguments or with files, else the command line.
+"""The one entry point: the window without a command, with files or not; else the command line.
 
 `freeze_support` comes first: a worker of the packaged program starts here too.
 """
@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+
+COMMAND_FAILED = 1
 
 
 def main() -> None:
@@ -16,22 +19,37 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
-def run(argv: list[str]) -> int:
+def run(argv: Sequence[str]) -> int:
     """Runs the program with these arguments and returns the exit code."""
-    from desktop_app.cli.parser import COMMANDS
+    from desktop_app.cli.parser import window_arguments
 
-    words = [a for a in argv if not a.startswith("-")]
-    if not argv or (words == argv and argv[0] not in COMMANDS and _names_a_file(argv[0])):
-        from desktop_app.window.app import run_window
+    arguments = window_arguments(argv)
+    if arguments is None:
+        from desktop_app.cli.main import main as run_command
 
-        return run_window([Path(a).absolute() for a in argv])
-    from desktop_app.cli.main import main as run_command
+        return run_command(argv)
+    if not has_display():
+        print(
+            "clausebook: There is no display for the window. "
+            "Use `clausebook chat [FILE...]` for a conversation in the terminal.",
+            file=sys.stderr,
+        )
+        return COMMAND_FAILED
+    from desktop_app import logs, paths
+    from desktop_app.window.app import run_window
+    from desktop_app.worker_client import WorkerOptions
 
-    return run_command(argv)
+    logs.set_up(paths.log_folder(), "window", debug=arguments.debug)
+    library = str(arguments.library) if arguments.library else ""
+    options = WorkerOptions(library, arguments.backend, arguments.model)
+    return run_window(arguments.files, options)
 
 
-def _names_a_file(word: str) -> bool:
-    return Path(word).exists() or Path(word).suffix.lower() in (".pdf", ".txt", ".md", ".docx")
+def has_display() -> bool:
+    """Whether Qt can show a window; without one it would end the process."""
+    if sys.platform in ("win32", "darwin") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 if __name__ == "__main__":

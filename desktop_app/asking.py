@@ -57,6 +57,10 @@ class Asker:
         """The conversations of the library."""
         return History(self._reader.library.connection)
 
+    def new_conversation(self) -> str:
+        """An id that no conversation has."""
+        return new_conversation_id()
+
     def begin(self) -> None:
         """A `stop` from now on concerns the next question, even if it hasn't begun."""
         self._halted = False

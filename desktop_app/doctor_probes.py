@@ -21,9 +21,9 @@ def gpu() -> Any:
     """The GPUs that torch can use, or a text that says why there are none."""
     if importlib.util.find_spec("torch") is None:
         return "torch isn't installed, so none is used"
-    torch = importlib.import_module("torch")
-    if not torch.cuda.is_available():
+    if not importlib.import_module("engine.load").has_gpu():
         return "none that torch can use"
+    torch = importlib.import_module("torch")
     found = []
     for index in range(torch.cuda.device_count()):
         free, total = torch.cuda.mem_get_info(index)

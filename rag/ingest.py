@@ -165,6 +165,8 @@ def _no_text(path: Path, pages: Sequence[Page]) -> NoText:
 
 
 def _digest(path: Path) -> str:
+    if _has_surrogates(str(path)):
+        raise NotReadable(f"The name of {path} is not valid UTF-8; rename the file.")
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -172,3 +174,8 @@ def _digest(path: Path) -> str:
         raise NotReadable(f"{path.name} does not exist; check the path.") from error
     except OSError as error:
         raise NotReadable(f"{path.name} can't be read: {error.strerror}.") from error
+
+
+def _has_surrogates(text: str) -> bool:
+    """Whether a file name holds bytes that are no UTF-8: SQLite and JSON can't keep it."""
+    return any("\ud800" <= c <= "\udfff" for c in text)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop_app import errors
-from desktop_app.asking import Asker, new_conversation_id
 from desktop_app.cli import ask, ingest, output, parser, search
 from desktop_app.cli.interrupt import stop_on_interrupt
 from rag.types import Answer, AnswerDelta, AnswerNotice, EvidenceFound, Reading
 
 if TYPE_CHECKING:
+    from desktop_app.asking import Asker
     from desktop_app.composition import Composition
     from rag.library import Library
 
@@ -47,6 +47,7 @@ def register(commands: parser.Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command."""
+    from desktop_app.asking import Asker
     from desktop_app.cli.main import FAILED, compose
 
     composition = compose(arguments)
@@ -76,7 +77,7 @@ class Chat:
         self._asker = asker
         self._library = library
         self._documents: list[str] = []  # empty: all of the library
-        self._conversation = conversation or new_conversation_id()
+        self._conversation = conversation or asker.new_conversation()
         self._interactive = sys.stdin.isatty()
         self.use_cache = True
         self.password: str | None = None
@@ -133,7 +134,7 @@ class Chat:
         if word in ("/quit", "/exit", "/q"):
             return False
         if word == "/new":
-            self._conversation = new_conversation_id()
+            self._conversation = self._asker.new_conversation()
             print("A new conversation.")
         elif word == "/documents":
             self._list_documents()

@@ -8,20 +8,34 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop_app import errors, logs, paths, settings
 from desktop_app.cli import output, parser
-from desktop_app.composition import Composition
+
+if TYPE_CHECKING:
+    from desktop_app.composition import Composition, MakeEmbedder, MakeEngine
 
 logger = logging.getLogger(__name__)
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs the command in `argv` and returns the exit code."""
+def main(
+    argv: Sequence[str],
+    *,
+    make_engine: MakeEngine | None = None,
+    make_embedder: MakeEmbedder | None = None,
+) -> int:
+    """Runs the command in `argv` and returns the exit code.
+
+    Args:
+        argv: the words after the program's name.
+        make_engine, make_embedder: take the place of the real ones, in tests.
+    """
     output.use_utf8()
     arguments = parser.build().parse_args(list(argv))
+    arguments.make_engine, arguments.make_embedder = make_engine, make_embedder
     debug = getattr(arguments, "debug", False)
     logs.set_up(paths.log_folder(), "cli", debug=debug)
     try:
@@ -43,16 +57,20 @@ def main(argv: Sequence[str]) -> int:
 
 def compose(arguments: argparse.Namespace) -> Composition:
     """The library and models that the command's options and the settings name."""
+    from desktop_app import composition
+
     chosen, notices = settings.load(paths.settings_file())
     for notice in notices:
         output.tell(notice)
     library = getattr(arguments, "library", None)
     if library is None:
         library = chosen.library or paths.default_library()
-    return Composition(
+    return composition.Composition(
         Path(library),
         chosen,
         backend=getattr(arguments, "backend", ""),
         model=getattr(arguments, "model", ""),
         on_notice=output.tell,
+        make_engine=arguments.make_engine or composition.start_engine,
+        make_embedder=arguments.make_embedder or composition.load_embedder,
     )

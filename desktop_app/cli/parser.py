@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,21 @@ def model_options() -> argparse.ArgumentParser:
     return options
 
 
+def window_arguments(argv: Sequence[str]) -> argparse.Namespace | None:
+    """What the window is to open, or None if `argv` is a command (or asks for help)."""
+    parser = Parser(prog="clausebook", add_help=False, parents=[common(), model_options()])
+    parser.add_argument("files", nargs="*", type=_path)
+    parser.set_defaults(library=None, debug=False)
+    words = [word for word in argv if not word.startswith("-")]
+    if any(word in COMMANDS for word in words) or {"-h", "--help", "--version"} & set(argv):
+        return None
+    arguments = parser.parse_args(list(argv))
+    for file in arguments.files:
+        if not file.exists():
+            parser.error(f"there is no command and no file {str(file)!r}")
+    return arguments
+
+
 def add_command(commands: Commands, name: str, run: Run, *parents: Any, **texts: Any) -> Any:
     """A command's parser, with the common options; `run` is what it does."""
     parser = commands.add_parser(name, parents=[common(), *parents], **texts)
@@ -65,6 +80,10 @@ def build() -> argparse.ArgumentParser:
         if importlib.util.find_spec(module) is not None:
             importlib.import_module(module).register(commands)
     return parser
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser().absolute()
 
 
 def _folder(text: str) -> Path:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.desktop_app.cli_runner import Cli
+from tests.desktop_app.fakes import CONTRACT
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -14,3 +17,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("CLAUSEBOOK_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """The command line on a library of the test's own."""
+    return Cli(tmp_path, capsys)
+
+
+@pytest.fixture
+def contract(tmp_path: Path) -> Path:
+    """A small contract as a text file."""
+    path = tmp_path / "合同 contract.txt"
+    path.write_text(CONTRACT, encoding="utf8")
+    return path

@@ -22,7 +22,7 @@ from desktop_app.jobs_lookup import LookupJobs, SlowLookupJobs
 from desktop_app.settings import Settings
 from desktop_app.worker import serve
 from desktop_app.worker_client import RESTARTED, WorkerClient, WorkerOptions
-from tests.desktop_app.fakes import CONTRACT, FakeEngine, fake_embedder
+from tests.desktop_app.fakes import FakeEngine, fake_embedder
 
 QUESTION = "When shall the Buyer pay each invoice?"
 
@@ -62,13 +62,6 @@ class Window:
 
     def do(self, kind: type, **fields: Any) -> list[records.Reply]:
         return self.until_end(self.send(kind, **fields))
-
-
-@pytest.fixture
-def contract(tmp_path: Path) -> Path:
-    path = tmp_path / "合同 contract.txt"
-    path.write_text(CONTRACT, encoding="utf8")
-    return path
 
 
 @pytest.fixture
