@@ -41,7 +41,7 @@ UNWANTED = re.compile(
 )
 STANDARD_LEFT_OUT = re.compile(
     r"^(test|tkinter|idlelib|turtle|turtledemo|lib2to3|ensurepip|antigravity|this|distutils|_tkinter"
-    r"|msilib|_osx_support|_aix_support|nt|msvcrt|winreg|winsound|_winapi|_scproxy|_msi)(\.|$)"
+    r"|msilib|nis|ossaudiodev|_?crypt|_osx_support|_aix_support|nt|msvcrt|winreg|winsound|_winapi|_scproxy|_msi)(\.|$)"
 )
 
 

@@ -74,7 +74,9 @@ ALSO_LEFT_OUT = (
     "libwayland-*.so.*", "libGLdispatch.so.*", "libGLX.so.*", "libmount.so.*", "libblkid.so.*",
     "libselinux.so.*", "libxcb-*.so.*", "libdrm.so.*", "libgbm.so.*", "libgtk-*.so.*",
     "libgdk*.so.*", "libcairo*.so.*", "libpango*.so.*", "libharfbuzz*.so.*", "libatk*.so.*",
-    "libnss*.so.*", "libnspr*.so.*", "libcu*.so.*", "libnv*.so.*",
+    "libnss*.so.*", "libnspr*.so.*", "libdatrie.so.*", "libfribidi.so.*",
+    "libgraphite2.so.*", "libjpeg.so.*", "libpixman-1.so.*", "libthai.so.*", "libgmodule-*.so.*",
+    "libtirpc.so.*", "libtiff.so.*", "libepoxy.so.*", "libX*.so.*", "libcu*.so.*", "libnv*.so.*",
 )  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Builds the Linux packages and tries them:  package.sh [--quick]
+# Quick: uncompressed, one clean root. Needs root for the clean roots; without it they are left out.
+set -eu
+cd "$(dirname "$0")/.."
+quick=""
+[ "${1:-}" = --quick ] && quick=yes
+work=build/package
+out=dist
+python=$work/venv/bin/python
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
+export PYTHONDONTWRITEBYTECODE=1
+step() { echo "== $* ($(date +%H:%M:%S))"; }
+
+step "Packaging environment"
+packaging/setup/system_packages.sh package
+mkdir -p $work $out
+stamp=$(cat packaging/locks/linux.lock packaging/locks/llama-source.lock | sha256sum)
+if [ "$(cat $work/venv/locked 2>/dev/null)" != "$stamp" ]; then
+  rm -rf $work/venv
+  "$(packaging/setup/find_python.sh)" -m venv $work/venv
+  $python -m pip install --quiet --disable-pip-version-check --require-hashes \
+    --requirement packaging/locks/linux.lock
+  # An index without network is enough: the wheel's own needs are in the lock.
+  $python -m pip install --quiet --disable-pip-version-check --no-deps \
+    "$($python packaging/build_llama.py portable)"
+  echo "$stamp" > $work/venv/locked
+fi
+
+step "Program"
+$python packaging/icons.py $work
+$python packaging/bundle.py $work/clausebook
+$python packaging/elf_audit.py $work/clausebook
+$python packaging/documents.py $work/clausebook $work/pyinstaller/work $work/documents
+
+step "Packages"
+rm -f $out/*
+if [ -n "$quick" ]; then
+  $python packaging/debian.py $work/clausebook $work/documents $out --compression none
+else
+  $python packaging/debian.py $work/clausebook $work/documents $out --compression xz
+  $python packaging/tarball.py $work/clausebook $work/documents $out
+  cp -a $work/clausebook $work/bare
+  rm -r $work/bare/_internal/models
+  $python packaging/debian.py $work/bare $work/documents $out --compression xz
+  rm -r $work/bare
+fi
+cp $work/documents/clausebook.cdx.json $out/
+$python packaging/integrity.py $out
+$python packaging/sizes.py $work/clausebook $out
+
+step "Clean roots"
+if [ "$(id -u)" -ne 0 ]; then
+  echo "Left out: debootstrap needs root."
+else
+  package=$(ls $out/*_amd64.deb)
+  for release in bookworm ${quick:+} $([ -n "$quick" ] || echo trixie); do
+    packaging/clean_root.sh "$release" "$package"
+  done
+fi
+step "Done: $out"
+ls -l $out
