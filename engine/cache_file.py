@@ -43,7 +43,7 @@ class Block:
         position: of the first token. place: its index in the transcript; the two differ only
             after a conversation was renumbered.
         ids: the tokens. exact: written by prefill, so equal to what reading them again gives.
-        state: the backend's bytes.
+        state: the backend's bytes. context: digest of the transcript's ids before `place`.
     """
 
     position: int
@@ -51,6 +51,7 @@ class Block:
     ids: tuple[TokenId, ...]
     exact: bool
     state: Buffer
+    context: bytes = bytes(16)
 
     @property
     def stop(self) -> int:
@@ -108,7 +109,9 @@ class CacheFile:
                 state, room = room[: entry.size], room[entry.size :]
                 read_exactly(file, entry.offset, state)
                 self._signer.check(state, entry.nonce, entry.tag)
-                blocks.append(Block(entry.position, entry.place, entry.ids, entry.exact, state))
+                blocks.append(
+                    Block(entry.position, entry.place, entry.ids, entry.exact, state, entry.context)
+                )
         return blocks
 
     def commit(
@@ -236,8 +239,9 @@ class CacheFile:
         self._disk.write_at(file, offset, [block.state])
         nonce, tag = signer.sign(block.state)
         return BlockEntry(
-            block.position, block.place, block.ids, block.exact, offset, block.nbytes, nonce, tag
-        )
+            block.position, block.place, block.ids, block.exact, block.context, offset,
+            block.nbytes, nonce, tag,
+        )  # fmt: skip
 
 
 class _Copies:
@@ -289,9 +293,3 @@ def open_cache(path: Path, identity: CacheIdentity, disk: Disk | None = None) ->
     file = CacheFile(path, identity, disk)
     file.read_index()
     return file
-
-
-def check_whole(file: CacheFile) -> None:
-    """Reads every block once. Raises CacheFileError at the first that is damaged."""
-    for entry in file.index.entries:
-        file.read_blocks([entry])

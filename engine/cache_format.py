@@ -21,10 +21,11 @@ A cache file holds the keys and values of one conversation (version 1, little en
                      fingerprint, prompt hash (tokenizer and chat template), layout (backend,
                      build, KV types, everything the state's bytes depend on), bytes_per_token,
                      shared (key of the shared prefix file, or "")
-                   count u32, then `count` entries of 64 bytes, in order of position:
+                   count u32, then `count` entries of 80 bytes, in order of position:
                      position u32, length u32 (tokens), place u32 (index of the first token in the
-                     transcript), flags u32 (1: written by prefill, so exact),
-                     offset u64, size u64, nonce 12s, tag 16s, spare u32
+                     transcript), flags u32 (1: written by prefill, so exact), offset u64,
+                     size u64, nonce 12s, tag 16s, spare u32, context 16s (digest of the
+                     transcript's ids before the block, which its keys and values depend on)
                    ids u32 × the sum of the lengths
     block          what `Backend.save` gave for the positions, verbatim
 
@@ -69,14 +70,14 @@ SECTOR = 512
 MAX_HEADER = 64 << 10
 MAX_BLOCKS = 1 << 17
 MAX_TOKENS = 1 << 24
-MAX_INDEX = 4 + MAX_HEADER + 4 + MAX_BLOCKS * 64 + MAX_TOKENS * 4
+MAX_INDEX = 4 + MAX_HEADER + 4 + MAX_BLOCKS * 80 + MAX_TOKENS * 4
 MAX_BLOCK_SIZE = 1 << 34
 EXACT = 1
 
 _HEAD = struct.Struct("<8sIIQQQQ12s16s")
 _CRC = struct.Struct("<I")
 _COUNT = struct.Struct("<I")
-_ENTRY = struct.Struct("<IIIIQQ12s16sI")
+_ENTRY = struct.Struct("<IIIIQQ12s16sI16s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class BlockEntry:
     place: int
     ids: tuple[TokenId, ...]
     exact: bool
+    context: bytes = bytes(16)
     offset: int = 0
     size: int = 0
     nonce: bytes = bytes(12)
@@ -217,7 +219,7 @@ def pack_index(identity: CacheIdentity, index: Index) -> bytes:
         parts.append(
             _ENTRY.pack(
                 entry.position, len(entry.ids), entry.place, flags, entry.offset, entry.size,
-                entry.nonce, entry.tag, 0,
+                entry.nonce, entry.tag, 0, entry.context,
             )
         )  # fmt: skip
     parts += [np.asarray(entry.ids, "<u4").tobytes() for entry in index.entries]
@@ -260,11 +262,6 @@ def check_entries(entries: Sequence[BlockEntry], bytes_per_token: int, end: int)
         raise CacheFileError("its blocks overlap")
 
 
-def read_header(raw: Buffer) -> dict[str, object]:
-    """The header of an index without any check of whom it belongs to; for reports."""
-    return _split_header(raw)[0]
-
-
 def _split_header(raw: Buffer) -> tuple[dict[str, object], memoryview]:
     view = memoryview(raw)
     if len(view) < _COUNT.size:
@@ -289,11 +286,11 @@ def _unpack_entries(
         raise CacheFileError("its token ids don't match its blocks")
     entries: list[BlockEntry] = []
     used = 0
-    for position, length, place, flags, offset, size, nonce, tag, _ in rows:
+    for position, length, place, flags, offset, size, nonce, tag, _, context in rows:
         block = tuple(ids[used : used + length].tolist())
         used += length
         exact = bool(flags & EXACT)
-        entries.append(BlockEntry(position, place, block, exact, offset, size, nonce, tag))
+        entries.append(BlockEntry(position, place, block, exact, context, offset, size, nonce, tag))
     return tuple(entries)
 
 

@@ -22,6 +22,7 @@ from engine.cache_format import BlockEntry, CacheIdentity
 from engine.cache_memory import MemoryTier
 from engine.cache_plan import Planned, Span, compare, joined
 from engine.disk import Buffer
+from engine.types import TokenId
 
 DISK_SPEED = 1 << 30
 
@@ -102,7 +103,14 @@ class CacheStore:
     # The device's content, written behind.
 
     def sync(
-        self, key: str, spans: Sequence[Span], save: Save, *, shared: str = "", whole: bool = False
+        self,
+        key: str,
+        spans: Sequence[Span],
+        ids: Sequence[TokenId],
+        save: Save,
+        *,
+        shared: str = "",
+        whole: bool = False,
     ) -> int:
         """Makes the file hold exactly what the device holds, soon.
 
@@ -111,6 +119,7 @@ class CacheStore:
         Args:
             key: the conversation.
             spans: all that the device holds of it, but for the shared prefix; in order.
+            ids: its transcript, on which the blocks' contexts depend.
             save: `Backend.save` for the conversation's sequence.
             shared: key of the shared prefix.
             whole: the model's state can be saved only as one block.
@@ -130,7 +139,7 @@ class CacheStore:
         assert entry.planned is not None
         if entry.shared != shared:
             entry.planned = []
-        keep, missing = compare(entry.planned, spans, whole=whole)
+        keep, missing = compare(entry.planned, spans, ids, whole=whole)
         unchanged = not missing and len(keep) == len(entry.planned) and entry.shared == shared
         if unchanged:
             return 0
@@ -274,4 +283,4 @@ class CacheStore:
 
 
 def _block(span: Span, state: Buffer) -> Block:
-    return Block(span.position, span.place, span.ids, span.exact, state)
+    return Block(span.position, span.place, span.ids, span.exact, state, span.context)

@@ -5,14 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cache_plan import BLOCK_TOKENS, Span, compare, joined
+from engine.cache_plan import BLOCK_TOKENS, Planned, Span, context_of, joined
+from engine.cache_plan import compare as compare_with
+
+IDS = list(range(3000))
 
 
 def span(
     position: int, length: int, *, exact: bool = True, first: int = 0, place: int = -1
 ) -> Span:
     ids = tuple(range(position + first, position + first + length))
-    return Span(position, position if place < 0 else place, ids, exact)
+    place = position if place < 0 else place
+    return Span(position, place, ids, exact, context_of(IDS[:place]))
+
+
+def compare(
+    planned: list[Span], spans: list[Span], *, whole: bool = False
+) -> tuple[list[Planned], list[Span]]:
+    return compare_with(planned, spans, IDS, whole=whole)
 
 
 def covered(spans: list[Span]) -> list[int]:
@@ -43,6 +53,16 @@ def test_other_ids_places_or_exactness_are_saved_again() -> None:
         assert compare(old, [new]) == ([], [new])
 
 
+def test_the_same_words_after_other_words_are_saved_again() -> None:
+    old = [span(0, 10), span(10, 5)]
+    edited = [*range(9), 99, *range(10, 15)]
+    new = [Span(0, 0, tuple(edited[:10]), True), old[1]]
+    keep, missing = compare_with(old, new, edited)
+    assert keep == []
+    assert [one.position for one in missing] == [0, 10]
+    assert compare_with(missing, new, edited) == (missing, [])
+
+
 def test_long_spans_are_cut_into_blocks() -> None:
     _, missing = compare([], [span(0, 2 * BLOCK_TOKENS + 1)])
     assert [len(one.ids) for one in missing] == [BLOCK_TOKENS, BLOCK_TOKENS, 1]
@@ -51,9 +71,11 @@ def test_long_spans_are_cut_into_blocks() -> None:
 
 def test_a_state_that_is_saved_whole_is_one_block() -> None:
     spans = joined([span(0, 600), span(600, 5, exact=False)])
-    assert spans == [span(0, 605, exact=False)]
-    assert compare([span(0, 600)], spans, whole=True) == ([], spans)
-    assert compare(spans, spans, whole=True) == (spans, [])
+    assert [(one.ids, one.exact) for one in spans] == [(tuple(range(605)), False)]
+    keep, missing = compare([span(0, 600)], spans, whole=True)
+    assert keep == []
+    assert missing == [span(0, 605, exact=False)]
+    assert compare(missing, spans, whole=True) == (missing, [])
     assert joined([]) == []
     assert compare([span(0, 3)], [], whole=True) == ([], [])
 

@@ -85,7 +85,7 @@ class World:
         return np.random.default_rng((start, stop, len(key))).bytes((stop - start) * BYTES)
 
     def sync(self, key: str, *spans: Span, shared: str = "", whole: bool = False) -> int:
-        count = self.store.sync(key, spans, self.save(key), shared=shared, whole=whole)
+        count = self.store.sync(key, spans, range(2000), self.save(key), shared=shared, whole=whole)
         self.store.flush()
         return count
 
@@ -201,7 +201,7 @@ def test_without_a_disk_memory_is_all(tmp_path: Path) -> None:
     store.register("a", None, identity("a"), None)
     assert store.known("a")
     assert not store.known("b")
-    assert store.sync("a", [span(0, 3)], lambda start, stop: b"") == 0
+    assert store.sync("a", [span(0, 3)], [], lambda start, stop: b"") == 0
     assert store.take("a", lambda block: True) == ([], "")
     store.prefetch("a")
     store.memory.put("a", World(tmp_path).blocks("a", span(0, 3)))
@@ -437,7 +437,7 @@ def test_taking_waits_for_what_is_being_written(world: World) -> None:
         original(file)
 
     world.disk.sync = slow  # type: ignore[method-assign]
-    world.store.sync("a", [span(0, 10)], world.save("a"))
+    world.store.sync("a", [span(0, 10)], range(99), world.save("a"))
     threading.Timer(0.05, gate.set).start()
     assert world.take("a") == ([(0, 10)], "disk")
     world.disk.sync = original  # type: ignore[method-assign]
