@@ -41,6 +41,13 @@ class LlamaTokenizer:
         token = int(self._library.llama_vocab_bos(self._vocabulary))
         return token if token >= 0 else None
 
+    @property
+    def marks(self) -> tuple[str, str]:
+        """Texts of the BOS and EOS tokens, for chat templates that write them."""
+        begin = self._library.llama_vocab_bos(self._vocabulary)
+        end = self._library.llama_vocab_eos(self._vocabulary)
+        return self._text(begin), self._text(end)
+
     def encode(self, text: str, *, special: bool = False) -> list[TokenId]:
         """Ids of `text`, without BOS."""
         if not text:
@@ -65,8 +72,9 @@ class LlamaTokenizer:
                 return buffer.raw[:written]
             size = -written
 
-    def text(self, token: TokenId) -> str:
-        """A token as the vocabulary spells it, control tokens included."""
+    def _text(self, token: TokenId) -> str:
+        if token < 0:
+            return ""
         raw = self._library.llama_vocab_get_text(self._vocabulary, token)
         return raw.decode("utf-8", "replace") if raw else ""
 

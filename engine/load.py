@@ -90,10 +90,10 @@ def _llama(options: EngineOptions) -> Backend:
 
 def _torch(options: EngineOptions) -> Backend:
     try:
-        from engine.torch_backend import load_torch_backend
+        from engine.torch_load import load_torch
     except ImportError as error:
         raise BackendUnavailable(
             "The torch backend needs the packages of clausebook[torch]; "
             "install them or choose llama.cpp."
         ) from error
-    return load_torch_backend(options)
+    return load_torch(options)

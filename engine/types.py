@@ -11,6 +11,8 @@ TokenId = int
 SequenceId = int
 BackendName = Literal["auto", "torch", "llama.cpp", "fake"]
 StopReason = Literal["end", "length", "stop_string", "stopped"]
+RestoredFrom = Literal["", "memory", "disk", "prefill"]
+TierName = Literal["none", "device", "memory", "disk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class TurnStats:
     ttft_ms: float
     tokens_per_second: float
     trimmed_tokens: int = 0
-    restored_from: Literal["", "memory", "disk", "prefill"] = ""
+    restored_from: RestoredFrom = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +188,29 @@ class ConversationInfo:
     tokens: int
     window_tokens: int
     window: int
-    tier: Literal["none", "device", "memory", "disk"]
+    tier: TierName
     cache_bytes: int
     disk_bytes: int
     turns: Sequence[TurnInfo] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheReport:
+    """What is kept where, in bytes.
+
+    Attributes:
+        window: most tokens of a conversation in view at present.
+        free_cells: tokens that still fit on the device.
+    """
+
+    window: int
+    free_cells: int
+    device_bytes: int
+    memory_bytes: int
+    disk_bytes: int
+    memory_budget: int
+    disk_budget: int
+    conversations: Sequence[ConversationInfo] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,98 @@
+"""Which conversations are on the device; idle ones make room for those that run.
+
+It moves conversations as wholes, the least recently used first, and knows nothing of turns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from engine.backend import Backend, Logits
+from engine.conversation import Conversation
+from engine.errors import NoFreeSequence, OutOfCells
+from engine.types import SequenceId, TokenId
+
+T = TypeVar("T")
+Leave = Callable[[Conversation], None]
+
+
+class Device:
+    """The backend's sequences and who has them.
+
+    Args:
+        backend: whose device.
+        leave: is told of a conversation that leaves, before its cells are freed.
+    """
+
+    def __init__(self, backend: Backend, leave: Leave = lambda conversation: None) -> None:
+        self.backend = backend
+        self._leave = leave
+        self._resident: dict[str, Conversation] = {}  # the least recently used first
+        self._pinned: list[Conversation] = []
+
+    @property
+    def resident(self) -> list[Conversation]:
+        """Conversations that may be evicted or are pinned, the least recently used first."""
+        return list(self._resident.values())
+
+    @contextlib.contextmanager
+    def pinned(self, conversation: Conversation) -> Iterator[None]:
+        """Keeps a conversation on the device for as long as it runs."""
+        self._pinned.append(conversation)
+        try:
+            yield
+        finally:
+            self._pinned.remove(conversation)
+
+    def running(self, conversation: Conversation) -> bool:
+        """Whether it is pinned."""
+        return any(one is conversation for one in self._pinned)
+
+    def place(self, conversation: Conversation) -> SequenceId:
+        """Gives a conversation a sequence if it has none. Raises NoFreeSequence."""
+        if conversation.sequence is None:
+            conversation.sequence = self.attempt(self.backend.new_sequence)
+        if conversation.id:
+            self._resident.pop(conversation.id, None)
+            self._resident[conversation.id] = conversation
+        return conversation.sequence
+
+    def fork(self, sequence: SequenceId) -> SequenceId:
+        """As `Backend.fork`, making room. Raises NoFreeSequence."""
+        return self.attempt(lambda: self.backend.fork(sequence))
+
+    def forward(
+        self, sequence: SequenceId, tokens: Sequence[TokenId], start: int, *, every: bool = False
+    ) -> Logits:
+        """As `Backend.forward`, making room. Raises OutOfCells if no idle conversation is left."""
+        return self.attempt(lambda: self.backend.forward(sequence, tokens, start, every=every))
+
+    def attempt(self, action: Callable[[], T]) -> T:
+        """Does what may run out of cells or sequences, evicting until it doesn't."""
+        while True:
+            try:
+                return action()
+            except (OutOfCells, NoFreeSequence):
+                if not self.evict_one():
+                    raise
+
+    def evict_one(self) -> bool:
+        """Makes the least recently used idle conversation leave; False if there is none."""
+        for conversation in self.resident:
+            if not self.running(conversation):
+                self.evict(conversation)
+                return True
+        return False
+
+    def evict(self, conversation: Conversation) -> None:
+        """Makes a conversation leave."""
+        if conversation.sequence is not None:
+            self._leave(conversation)
+        self.forget(conversation)
+
+    def forget(self, conversation: Conversation) -> None:
+        """Frees a conversation's cells without asking anybody to keep them."""
+        self._resident.pop(conversation.id, None)
+        conversation.leave_device()
