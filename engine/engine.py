@@ -17,8 +17,9 @@ from engine.chat_template import ChatTemplate
 from engine.constraint import constraint_for
 from engine.conversation import Conversation
 from engine.device import Device
-from engine.errors import InvalidRequest, NoFreeSequence, UnknownConversation
+from engine.errors import InvalidRequest, NoFreeSequence
 from engine.reader import Reader
+from engine.register import Register
 from engine.scoring import Scorer
 from engine.tier import NoTier, Tier
 from engine.types import (
@@ -57,7 +58,7 @@ class Engine:
         self._device = Device(backend, self._tier.leave)
         template = ChatTemplate(backend.chat_template, *_marks(backend))
         self._reader = Reader(self._device, template, lambda: self.window)
-        self._conversations: dict[str, Conversation] = {}
+        self._register = Register(backend, self._device, self._tier)
         self._stops: dict[str, list[threading.Event]] = {}
         self._pieces: Vocabulary | None = None
         self._closed = False
@@ -91,9 +92,8 @@ class Engine:
         """
         if not turn.user.strip():
             raise InvalidRequest("The question is empty; type one.")
-        target = self._get(conversation)
-        if self._device.running(target):
-            raise InvalidRequest("The conversation is still answering; stop it or wait.")
+        target = self._register.get(conversation)
+        self._register.require_idle(target)
         constraint = constraint_for(turn, self._vocabulary()) if _constrained(turn) else None
         work = target
         if not use_cache:
@@ -116,7 +116,7 @@ class Engine:
         """
         if not turn.user.strip() or not all(answers):
             raise InvalidRequest("A question or an answer to compare is empty.")
-        base = self._get(conversation)
+        base = self._register.get(conversation)
         with self._device.pinned(base):
             self._bring_back(base)
             try:
@@ -137,11 +137,11 @@ class Engine:
 
     def conversations(self) -> list[str]:
         """Ids of all, kept ones included."""
-        return list(dict.fromkeys([*reversed(self._conversations), *self._tier.conversations()]))
+        return self._register.ids()
 
     def conversation(self, id: str) -> ConversationInfo:  # noqa: A002
         """A conversation's size and place. Raises UnknownConversation."""
-        known = self._known(id)
+        known = self._register.known(id)
         memory, disk = self._tier.nbytes(id)
         place: TierName = "memory" if memory else "disk" if disk else "none"
         if known.held:
@@ -159,7 +159,7 @@ class Engine:
 
     def open(self, id: str) -> None:  # noqa: A002
         """Gets a conversation ready for its next turn. Raises UnknownConversation."""
-        known = self._known(id)
+        known = self._register.known(id)
         if not known.held:
             self._tier.open(known)
 
@@ -170,7 +170,7 @@ class Engine:
             UnknownConversation: there is none of that id.
             InvalidRequest: it runs, or `turns` is negative.
         """
-        known = self._idle(id)
+        known = self._register.idle(id)
         if turns < 0:
             raise InvalidRequest(f"A conversation can't be rewound to {turns} turns.")
         if turns < len(known.transcript.turns):
@@ -185,7 +185,7 @@ class Engine:
             UnknownConversation: there is none of that id.
             InvalidRequest: it runs, or `new_id` is taken or empty.
         """
-        source = self._idle(id)
+        source = self._register.idle(id)
         if not new_id or new_id in self.conversations():
             raise InvalidRequest(f"There is already a conversation {new_id!r}; choose another id.")
         copy = Conversation(new_id, self._backend)
@@ -199,14 +199,13 @@ class Engine:
         if turns is not None:
             copy.transcript.rewind(turns)
             copy.truncate(copy.transcript.committed)
-        self._conversations[new_id] = copy
+        self._register.add(copy)
         self._tier.forked(source, copy)
 
     def delete(self, id: str) -> None:  # noqa: A002
         """Removes a conversation and all that is kept of it. Raises UnknownConversation."""
-        known = self._idle(id)
-        self._device.forget(known)
-        self._conversations.pop(id, None)
+        known = self._register.idle(id)
+        self._register.remove(known)
         self._tier.delete(id)
 
     def adopt_partial(self, conversation: str, turn: Turn, text: str, turns: int) -> None:
@@ -217,7 +216,7 @@ class Engine:
             turn: what was asked. text: the answer so far.
             turns: how many turns the conversation had; if it has more, the turn is there already.
         """
-        target = self._get(conversation)
+        target = self._register.get(conversation)
         if len(target.transcript.turns) != turns:
             return
         answered = Turn(turn.user, turn.system, prefix=text)
@@ -279,8 +278,7 @@ class Engine:
         if target.id:
             self._tier.end(target)
         if not target.id or not target.transcript.turns:
-            self._conversations.pop(target.id, None)
-            self._device.forget(target)
+            self._register.remove(target)
 
     def _commit(self, target: Conversation) -> None:
         if target.id:
@@ -300,35 +298,6 @@ class Engine:
             if source:
                 return source
         return "prefill"
-
-    def _find(self, id: str) -> Conversation | None:  # noqa: A002
-        known = self._conversations.get(id)
-        if known is None and id:
-            kept = Conversation(id, self._backend)
-            if self._tier.find(kept):
-                known = self._conversations[id] = kept
-        return known
-
-    def _get(self, id: str) -> Conversation:  # noqa: A002
-        """The conversation of that id, or a new one."""
-        found = self._find(id)
-        if found is None:
-            found = Conversation(id, self._backend)
-            if id:
-                self._conversations[id] = found
-        return found
-
-    def _known(self, id: str) -> Conversation:  # noqa: A002
-        found = self._find(id)
-        if found is None:
-            raise UnknownConversation(f"There is no conversation {id!r}.")
-        return found
-
-    def _idle(self, id: str) -> Conversation:  # noqa: A002
-        known = self._known(id)
-        if self._device.running(known):
-            raise InvalidRequest("The conversation is still answering; stop it or wait.")
-        return known
 
     def _vocabulary(self) -> Vocabulary:
         if self._pieces is None:

@@ -1,0 +1,72 @@
+"""The conversations by id: those in use, and through the tier those that are kept.
+
+It knows whose conversation is whose and nothing of turns.
+"""
+
+from __future__ import annotations
+
+from engine.backend import Backend
+from engine.conversation import Conversation
+from engine.device import Device
+from engine.errors import InvalidRequest, UnknownConversation
+from engine.tier import Tier
+
+
+class Register:
+    """Finds conversations, and makes new ones."""
+
+    def __init__(self, backend: Backend, device: Device, tier: Tier) -> None:
+        self._backend, self._device, self._tier = backend, device, tier
+        self._used: dict[str, Conversation] = {}  # the last used last
+
+    def ids(self) -> list[str]:
+        """Ids of all, the last used first."""
+        return list(dict.fromkeys([*reversed(self._used), *self._tier.conversations()]))
+
+    def used(self) -> list[Conversation]:
+        """Those that are in main memory, the last used first."""
+        return list(reversed(self._used.values()))
+
+    def find(self, id: str) -> Conversation | None:  # noqa: A002
+        """The conversation of that id, if there is one."""
+        found = self._used.get(id)
+        if found is None and id:
+            kept = Conversation(id, self._backend)
+            if self._tier.find(kept):
+                found = self._used[id] = kept
+        return found
+
+    def get(self, id: str) -> Conversation:  # noqa: A002
+        """The conversation of that id, or a new one. "" is new each time and not remembered."""
+        found = self.find(id) or Conversation(id, self._backend)
+        if id:
+            self.add(found)
+        return found
+
+    def known(self, id: str) -> Conversation:  # noqa: A002
+        """The conversation of that id. Raises UnknownConversation."""
+        found = self.find(id)
+        if found is None:
+            raise UnknownConversation(f"There is no conversation {id!r}.")
+        return found
+
+    def idle(self, id: str) -> Conversation:  # noqa: A002
+        """As `known`, and it doesn't run. Raises InvalidRequest if it does."""
+        known = self.known(id)
+        self.require_idle(known)
+        return known
+
+    def require_idle(self, conversation: Conversation) -> None:
+        """Raises InvalidRequest if the conversation runs."""
+        if self._device.running(conversation):
+            raise InvalidRequest("The conversation is still answering; stop it or wait.")
+
+    def add(self, conversation: Conversation) -> None:
+        """Remembers a conversation as the last used."""
+        self._used.pop(conversation.id, None)
+        self._used[conversation.id] = conversation
+
+    def remove(self, conversation: Conversation) -> None:
+        """Forgets a conversation and frees its cells."""
+        self._used.pop(conversation.id, None)
+        self._device.forget(conversation)
