@@ -1,16 +1,34 @@
 """From a question to a checked answer: retrieval, the new turn, the model's words, citations.
 
-It knows the library and a generator. It does not know models, token ids or the screen.
+The program finds and quotes, the model phrases, and the program checks the phrase against the
+quotation before it is shown. It knows the library and a generator. It does not know models, token
+ids or the screen.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Generator as Events
 from collections.abc import Iterator, Sequence
 
-from rag import citations, prompt, quotes
+from rag import (
+    citations,
+    evidence,
+    honesty,
+    phrase,
+    prompt,
+    quotes,
+    rewrite,
+    survey_text,
+    whole_document,
+)
 from rag.errors import InvalidQuestion
+from rag.evidence import Evidence
+from rag.history import History, Message
 from rag.library import Library
 from rag.protocols import Generated, Generator, Request
+from rag.quotes import Quote
+from rag.rewrite import Standalone
 from rag.types import (
     Answer,
     AnswerDelta,
@@ -20,9 +38,15 @@ from rag.types import (
     Hit,
     Reading,
 )
+from rag.whole_document import Findings, Survey
 
 NOT_FOUND = "The documents do not say."
-_ANSWER_TOKENS = 160
+NOT_FOUND_ZH = "文件中没有说明。"
+_ANSWER_TOKENS = 72
+_RESERVE = 48
+_CITED = 3
+_RELATED = 0.7
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 class Answerer:
@@ -44,68 +68,156 @@ class Answerer:
         question = question.strip()
         if not question:
             raise InvalidQuestion("The question is empty; type a question about your documents.")
-        if not self._library.documents():
+        known = [document.name for document in self._library.documents()]
+        if not known:
             raise InvalidQuestion("There is no document yet; add a PDF first, then ask.")
-        hits = self._library.search(question, documents, k=5)
-        yield EvidenceFound(question, tuple(hits))
-        if not hits:
-            yield AnswerDelta(NOT_FOUND)
-            yield Answer(NOT_FOUND, found=False, citations=())
+        asked = whole_document.recognise(question)
+        if asked is not None:
+            yield from self._survey(asked, question, conversation, documents or known)
             return
-        ranked = quotes.rank(question, hits, self._library.embedder)
-        request = self._request(question, conversation, hits)
-        yield from self._generate(conversation, request, ranked)
+        past = self._past(conversation)
+        full = rewrite.standalone(question, [m.question for m in past], _quoted(past))
+        hits = self._search(full, documents)
+        yield EvidenceFound(full.text, tuple(hits))
+        ranked = self._rank(full, hits)
+        if honesty.silent(full.text, hits, ranked):
+            yield from _nothing(question)
+            return
+        yield from self._write(question, conversation, ranked, len(known) > 1 and not documents)
 
-    def _request(self, question: str, conversation: str, hits: Sequence[Hit]) -> Request:
-        """The new turn: passages not yet in the window, within what the window can take."""
-        seen = {
-            chunk_id
-            for turn in self._generator.turns(conversation)
-            if turn.in_window
-            for chunk_id in _ids(turn.record)
-        }
-        left = self._generator.tokens_left(conversation) - _ANSWER_TOKENS
-        room = max(0, left - self._generator.count_tokens(prompt.SYSTEM + question) - 64)
-        new, known, ids = [], [], []
-        for hit in hits[:3]:
-            if hit.chunk.id in seen:
-                known.append(prompt.reference(hit.chunk))
-                continue
-            text = prompt.passage(hit.chunk)
-            cost = self._generator.count_tokens(text)
-            if cost > room:
-                break
-            room -= cost
-            new.append(text)
-            ids.append(hit.chunk.id)
-        return Request(
-            user=prompt.user_turn(question, new, known),
+    def _past(self, conversation: str) -> list[Message]:
+        if not conversation:
+            return []
+        return History(self._library.connection).messages(conversation)
+
+    def _search(self, full: Standalone, documents: Sequence[str]) -> list[Hit]:
+        """Passages for the question; a follow-up is searched with its context and without."""
+        hits = self._library.search(full.text, documents, k=5)
+        if not full.dependent:
+            return hits
+        alone = self._library.search(full.question, documents, k=5)
+        merged: dict[int, Hit] = {}
+        for pair in zip(hits, alone, strict=False):
+            for hit in pair:
+                merged.setdefault(hit.chunk.id, hit)
+        return list(merged.values())[:6]
+
+    def _rank(self, full: Standalone, hits: Sequence[Hit]) -> list[Quote]:
+        return quotes.rank(full.question, hits, self._library.embedder, context=full.context)
+
+    def _write(
+        self, question: str, conversation: str, ranked: Sequence[Quote], several: bool
+    ) -> Iterator[AnswerEvent]:
+        """The model's phrase, if the best quotation bears it out, and the quotation itself."""
+        chosen = self._choose(question, conversation, ranked)
+        request = Request(
+            user=prompt.user_turn(question, chosen.new, chosen.known),
             system=prompt.SYSTEM,
             max_tokens=_ANSWER_TOKENS,
-            record={"question": question, "chunks": ids},
+            stop=("\n",),
+            record={"question": question, "sent": chosen.record},
+        )
+        end = yield from self._generate(conversation, request)
+        said = phrase.checked(end.text, [ranked[0].text], question)
+        if _HAN.search(question) and not _HAN.search(said):
+            said = ""
+        text, cited = _compose(said, ranked, several)
+        yield AnswerDelta(text)
+        yield Answer(
+            text,
+            True,
+            tuple(citations.citation(q) for q in cited),
+            dict(end.stats),
+            end.reason == "stopped",
         )
 
+    def _choose(self, question: str, conversation: str, ranked: Sequence[Quote]) -> Evidence:
+        generator = self._generator
+        left = generator.tokens_left(conversation) - _ANSWER_TOKENS - _RESERVE
+        left -= generator.count_tokens(prompt.SYSTEM) + generator.count_tokens(question)
+        room = evidence.budget(generator.prefill_speed(), left)
+        turns = generator.turns(conversation) if conversation else ()
+        return evidence.choose(ranked, turns, room, generator.count_tokens)
+
     def _generate(
-        self, conversation: str, request: Request, ranked: Sequence[quotes.Quote]
-    ) -> Iterator[AnswerEvent]:
+        self, conversation: str, request: Request
+    ) -> Events[Reading | AnswerNotice, None, Generated]:
+        """Runs a turn; returns its last event."""
         end = Generated("end")
-        for event in self._generator.ask(conversation, request):
+        events = self._generator.ask(conversation, request)
+        for event in events:
             if event.kind == "reading":
                 yield Reading(event.done, event.total)
-            elif event.kind == "text":
-                yield AnswerDelta(event.text)
             elif event.kind == "notice":
                 yield AnswerNotice(event.text)
-            else:
+            elif event.kind == "end":
                 end = event
-        support = citations.supporting(end.text, ranked) or list(ranked[:1])
-        cited = tuple(citations.citation(q) for q in support)
-        marks = "".join(f" [{n}]" for n in range(1, len(cited) + 1))
-        if marks:
-            yield AnswerDelta(marks)
-        yield Answer(end.text + marks, True, cited, dict(end.stats), end.reason == "stopped")
+        return end
+
+    def _survey(
+        self, asked: Survey, question: str, conversation: str, documents: Sequence[str]
+    ) -> Iterator[AnswerEvent]:
+        """Answers a question about whole documents; the model keeps the gist in its transcript."""
+        found = Findings((), 0, 0)
+        chinese = bool(_HAN.search(question))
+        for event in whole_document.survey(asked, self._library, documents, chinese):
+            if isinstance(event, Reading):
+                yield event
+            else:
+                found = event
+        if not found.found:
+            yield from _nothing(question)
+            return
+        hits = tuple(Hit(f.quote.chunk, f.quote.score) for f in found.found)
+        yield EvidenceFound(question, hits)
+        lines = survey_text.lines(found, len(documents) > 1)
+        closing = survey_text.closing(found, chinese)
+        text = "\n".join([*lines, "", closing])
+        yield AnswerDelta(text)
+        request = Request(
+            user=f"Question: {question}",
+            system=prompt.SYSTEM,
+            prefix=self._gist(lines, conversation) + "\n\n",
+            choices=(closing,),
+            stop_after_choice=True,
+            max_tokens=_ANSWER_TOKENS,
+            record={"question": question},
+        )
+        end = yield from self._generate(conversation, request)
+        cited = tuple(citations.citation(f.quote) for f in found.found)
+        yield Answer(text, True, cited, dict(end.stats), end.reason == "stopped")
+
+    def _gist(self, lines: Sequence[str], conversation: str) -> str:
+        """As many lines as the machine reads in the wanted time, so that the turn stays short."""
+        left = self._generator.tokens_left(conversation) - _ANSWER_TOKENS - _RESERVE
+        room = evidence.budget(self._generator.prefill_speed(), left)
+        kept: list[str] = []
+        for line in lines:
+            room -= self._generator.count_tokens(line)
+            if room < 0 and kept:
+                break
+            kept.append(line)
+        return "\n".join(kept)
 
 
-def _ids(record: dict[str, object]) -> list[int]:
-    value = record.get("chunks")
-    return [i for i in value if isinstance(i, int)] if isinstance(value, list) else []
+def _quoted(past: Sequence[Message]) -> str:
+    """What the last answer quoted."""
+    return past[-1].answer.citations[0].quote if past and past[-1].answer.citations else ""
+
+
+def _nothing(question: str) -> Iterator[AnswerEvent]:
+    text = NOT_FOUND_ZH if _HAN.search(question) else NOT_FOUND
+    yield AnswerDelta(text)
+    yield Answer(text, found=False, citations=())
+
+
+def _compose(said: str, ranked: Sequence[Quote], several: bool) -> tuple[str, list[Quote]]:
+    """The answer's Markdown and the quotations that it cites, in the order of their marks."""
+    best = ranked[0]
+    related = [q for q in ranked[1:_CITED] if q.score >= _RELATED * best.score]
+    parts = [f"{said} [1]"] if said else []
+    parts.append(citations.block(best, 1, several))
+    if related:
+        pages = ", ".join(f"p. {q.page} [{n}]" for n, q in enumerate(related, start=2))
+        parts.append(f"See also {pages}.")
+    return "\n\n".join(parts), [best, *related]

@@ -1,33 +1,25 @@
-"""Matches what an answer says to the sentences it rests on. The program does it, not the model."""
+"""Turns quotations into numbered citations. The program cites, not the model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag import sentences
-from rag.quotes import Quote, words
+from rag.quotes import Quote
 from rag.types import Citation
-
-_ENOUGH = 0.5
 
 
 def citation(quote: Quote) -> Citation:
     """A citation of a quotation, with the page on which it begins."""
-    spans = quote.spans
-    page = spans[0].page if spans else quote.chunk.page
-    return Citation(quote.chunk.document, page, quote.text, quote.chunk.id, spans)
+    return Citation(quote.chunk.document, quote.page, quote.text, quote.chunk.id, quote.spans)
 
 
-def supporting(answer: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotations that share most words with each sentence of the answer, in its order."""
-    out: list[Quote] = []
-    for sentence in sentences.split(answer):
-        said = words(sentence.text)
-        if not said:
-            continue
-        best = max(quotes, key=lambda q: len(said & words(q.text)), default=None)
-        if best is None or best in out:
-            continue
-        if len(said & words(best.text)) / len(said) >= _ENOUGH:
-            out.append(best)
-    return out
+def block(quote: Quote, number: int, several_documents: bool = False) -> str:
+    """A quotation as Markdown, verbatim, with its page and the mark of its citation."""
+    text = "\n".join(f"> {line}" for line in f"“{quote.text}”".splitlines())
+    where = f"{quote.chunk.document}, p. {quote.page}" if several_documents else f"p. {quote.page}"
+    return f"{text}\n>\n> — {where} [{number}]"
+
+
+def marks(numbers: Sequence[int]) -> str:
+    """Marks such as "[2] [3]"."""
+    return " ".join(f"[{n}]" for n in numbers)

@@ -31,17 +31,27 @@ _STOP = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence of a passage, verbatim, with its place; a higher score is better."""
+    """A sentence of a passage, verbatim, with its place; a higher score is better.
+
+    `meaning` is the cosine of the question and the sentence.
+    """
 
     text: str
     chunk: Chunk
     start: int
     stop: int
     score: float
+    meaning: float = 0.0
 
     @property
     def spans(self) -> tuple[Span, ...]:
         return locate(self.chunk, self.start, self.stop)
+
+    @property
+    def page(self) -> int:
+        """The page on which it begins."""
+        spans = self.spans
+        return spans[0].page if spans else self.chunk.page
 
 
 def words(text: str) -> set[str]:
@@ -52,12 +62,22 @@ def words(text: str) -> set[str]:
     return {w[:_STEM] if w.isalpha() else w for w in _WORD.findall(text.lower()) if w not in _STOP}
 
 
-def rank(question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8) -> list[Quote]:
+def rank(
+    question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8, context: str = ""
+) -> list[Quote]:
     """Sentences of the hits, best first.
 
     A sentence counts by its meaning (cosine), the share of the question's words that it holds (rare
     ones weigh more), the kind of thing it holds against the kind asked for, and its passage's rank.
+
+    Args:
+        question: what is asked; its kind of thing is looked for.
+        hits: passages, best first.
+        embedder: compares meanings.
+        limit: most quotations returned.
+        context: words of earlier turns that a follow-up leans on.
     """
+    full = f"{context} {question}".strip()
     found = [
         (hit, place, sentence)
         for place, hit in enumerate(hits)
@@ -66,10 +86,10 @@ def rank(question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8)
     ]
     if not found:
         return []
-    vectors = embedder.embed([question, *(s.text for _, _, s in found)])
+    vectors = embedder.embed([full, *(s.text for _, _, s in found)])
     similar = vectors[1:] @ vectors[0]
     said = [words(s.text) for _, _, s in found]
-    weight = _weights(words(question), said)
+    weight = _weights(words(full), said)
     quotes = []
     for (hit, place, sentence), meaning, has in zip(found, similar, said, strict=True):
         shared = sum(w for word, w in weight.items() if word in has)
@@ -79,7 +99,9 @@ def rank(question: str, hits: Sequence[Hit], embedder: Embedder, limit: int = 8)
             + _EXPECTED * holds_expected(question, sentence.text)
             + _PLACE / (1 + place)
         )
-        quotes.append(Quote(sentence.text, hit.chunk, sentence.start, sentence.stop, score))
+        quotes.append(
+            Quote(sentence.text, hit.chunk, sentence.start, sentence.stop, score, float(meaning))
+        )
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
 

@@ -98,7 +98,7 @@ def survey(
     chunks = [chunk for name in documents for chunk in library.chunks(name)]
     pages = sum(d.pages for d in library.documents() if d.name in set(documents))
     if asked.kind == "terms":
-        found = []
+        found: list[Finding] = []
         for done, topic in enumerate(MAIN_TERMS):
             yield Reading(pages * done // len(MAIN_TERMS), pages, "pages")
             finding = _topic(topic, library, documents, chinese)

@@ -1,0 +1,69 @@
+"""Decides whether the documents are silent on a question.
+
+It looks at how well the best sentence fits, with weights calibrated on questions whose answer is
+known to be there or not. It knows numbers only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.answer_type import holds_expected
+from rag.quotes import Quote, words
+from rag.types import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for an answer being there; each in 0 … 1 or so.
+
+    Attributes:
+        meaning: cosine of question and best sentence. second: of the next best.
+        shared: share of the question's content words in the best passage.
+        sentence: share of them in the best sentence.
+        expected: whether the best sentence holds the kind of thing asked for.
+    """
+
+    meaning: float
+    second: float
+    shared: float
+    sentence: float
+    expected: float
+
+
+def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote]) -> Signs:
+    """The signs for a question, its passages and their ranked sentences (at least one each)."""
+    asked = words(question)
+    best = max(len(asked & words(h.chunk.text + " " + h.chunk.section)) for h in hits)
+    own = max(len(asked & words(q.text)) for q in ranked[:3])
+    total = max(1, len(asked))
+    meanings = sorted((q.meaning for q in ranked), reverse=True)
+    return Signs(
+        meanings[0],
+        meanings[1] if len(meanings) > 1 else 0.0,
+        best / total,
+        own / total,
+        max(holds_expected(question, q.text) for q in ranked[:3]),
+    )
+
+
+# Logistic regression over the open questions; see tests/evaluation/calibrate.py.
+_WEIGHTS = (4.0, 1.0, 2.0, 1.0, 0.8)
+_BIAS = -1.6
+THRESHOLD = 0.5
+
+
+def likelihood(found: Signs) -> float:
+    """How likely the documents hold the answer, 0 … 1."""
+    values = (found.meaning, found.second, found.shared, found.sentence, found.expected)
+    z = _BIAS + sum(w * v for w, v in zip(_WEIGHTS, values, strict=True))
+    return 1 / (1 + math.exp(-z))
+
+
+def silent(question: str, hits: Sequence[Hit], ranked: Sequence[Quote]) -> bool:
+    """True if the documents don't say."""
+    if not hits or not ranked:
+        return True
+    return likelihood(signs(question, hits, ranked)) < THRESHOLD

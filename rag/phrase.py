@@ -1,0 +1,63 @@
+"""The model's own words about a quotation, and whether they may be shown.
+
+A small model phrases well and remembers badly: an amount, a date or a number in its words that
+stands in no passage was made up, so the sentence that holds it is withdrawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag import sentences
+from rag.answer_type import holds_expected
+from rag.quotes import words
+
+_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+_SPELLED = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+} | {
+    "fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40", "forty-five": "45",
+    "fifty": "50", "sixty": "60", "ninety": "90",
+}  # fmt: skip
+_OWN_WORDS = 0.6
+_LEAD = re.compile(r"^(so,? )?the (correct )?answer is:?\s*", re.IGNORECASE)
+
+
+def checked(phrase: str, evidence: Sequence[str], question: str) -> str:
+    """The sentences of `phrase` that one of the evidence bears out; empty if there are none.
+
+    Withdrawn are sentences with a number that neither the evidence nor the question holds, with
+    mostly words that neither holds, without the kind of thing asked for, and repeated ones.
+    """
+    kept: list[str] = []
+    for sentence in sentences.split(_LEAD.sub("", phrase.strip())):
+        if sentence.text in kept or not any(
+            _borne_out(sentence.text, text, question) for text in evidence
+        ):
+            break
+        kept.append(sentence.text)
+    text = " ".join(kept)
+    if not text or holds_expected(question, text) == 0.0:
+        return ""
+    return text[0].upper() + text[1:]
+
+
+def _borne_out(sentence: str, text: str, question: str) -> bool:
+    source = f"{text} {question}"
+    said, known = words(sentence), words(source)
+    if not said or numbers_of(sentence) - numbers_of(source):
+        return False
+    if said <= words(question):
+        return False
+    return len(said & known) / len(said) >= _OWN_WORDS
+
+
+def numbers_of(text: str) -> set[str]:
+    """Numbers of a text in digits without separators, spelled ones up to ninety included."""
+    digits = {m.replace(",", "").rstrip(".") for m in _NUMBER.findall(text)}
+    spelled = {_SPELLED[w] for w in re.findall(r"[a-z-]+", text.lower()) if w in _SPELLED}
+    return digits | spelled
