@@ -36,9 +36,11 @@ class Banners(QWidget):
         """What went wrong and what to do, with a button that does it if there is one."""
         self._add("error", f"{message} {hint}".strip(), action, do)
 
-    def info(self, text: str) -> None:
-        """News that nobody has to act on."""
+    def info(self, text: str, *, stays: bool = False) -> None:
+        """News; unless it `stays`, it goes by itself."""
         line = self._add("info", text)
+        if stays:
+            return
         QTimer.singleShot(INFO_MS, line, lambda: self._close(line))
 
     def close_all(self) -> None:

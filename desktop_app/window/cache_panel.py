@@ -78,7 +78,7 @@ class CachePanel(QFrame):
         self.opened.emit()
 
     def lines(self) -> list[tuple[str, str]]:
-        """What the panel says, as (what, figure)."""
+        """What the panel says, as (what, figure); a heading has no figure."""
         return [*report_lines(self._report, self.conversation), *stats_lines(self._stats)]
 
     def _clear(self, conversation: str) -> None:
@@ -88,7 +88,7 @@ class CachePanel(QFrame):
     def _fill(self) -> None:
         clear(self._rows)
         for row, (what, figure) in enumerate(self.lines()):
-            self._rows.addWidget(label(what, role="soft"), row, 0)
+            self._rows.addWidget(label(what, role="soft" if figure else "strong"), row, 0)
             value = label(figure, wrap=True)
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._rows.addWidget(value, row, 1)
@@ -129,13 +129,13 @@ def stats_lines(stats: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures of an answer as lines."""
     if not stats:
         return []
-    lines = []
+    lines = [("Last answer", "")]
     for what, key in (
-        ("Last answer: prompt", "prompt_tokens"),
-        ("from the cache", "reused_tokens"),
-        ("newly read", "prefilled_tokens"),
-        ("written", "generated_tokens"),
-        ("trimmed", "trimmed_tokens"),
+        ("Prompt", "prompt_tokens"),
+        ("Taken from the cache", "reused_tokens"),
+        ("Newly read", "prefilled_tokens"),
+        ("Written", "generated_tokens"),
+        ("Trimmed", "trimmed_tokens"),
     ):
         count = _number(stats, key)
         if count is not None:

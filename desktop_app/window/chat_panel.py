@@ -78,7 +78,7 @@ class ChatPanel(QWidget):
         bar = self.area.verticalScrollBar()
         bar.rangeChanged.connect(self._range_changed)
         bar.actionTriggered.connect(lambda: QTimer.singleShot(0, self, self._scrolled))
-        self.setMinimumWidth(380)
+        self.setMinimumWidth(320)
 
     def _turns_area(self) -> QWidget:
         inside = QWidget()

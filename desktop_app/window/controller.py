@@ -18,6 +18,7 @@ from desktop_app.window.main_window import MainWindow
 from desktop_app.window.passages import Passages
 from desktop_app.window.preferences import Preferences
 from desktop_app.window.session import Run, Session
+from desktop_app.worker_client import GAVE_UP, RESTARTED
 
 
 class Controller(QObject):
@@ -233,7 +234,9 @@ class Controller(QObject):
     # figures and news
 
     def refresh_cache(self) -> None:
-        """Asks what the conversations keep."""
+        """Asks what the conversations keep; not while the engine is busy with an answer."""
+        if self.session.run is not None:
+            return
         self.jobs.submit(records.GetCacheReport, self._cache_report)
 
     def _cache_report(self, reply: records.Reply) -> None:
@@ -255,7 +258,10 @@ class Controller(QObject):
             if self.model.loaded:  # a fresh worker after a crash
                 self.documents.refresh()
         elif isinstance(reply, records.Notice):
-            self.window.chat.banners.info(reply.text)
+            if reply.text == GAVE_UP:
+                self.window.chat.banners.error(reply.text)
+            else:
+                self.window.chat.banners.info(reply.text, stays=reply.text != RESTARTED)
         elif isinstance(reply, records.Failed):
             self._trouble(reply)
 

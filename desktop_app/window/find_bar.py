@@ -8,7 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtPdf import QPdfDocument, QPdfSearchModel
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from desktop_app.window.controls import IconButton, label
 from desktop_app.window.page_marks import Box
@@ -31,6 +31,8 @@ class FindBar(QFrame):
         self.field.setPlaceholderText("Find in this document")
         self.field.setAccessibleName("Find in this document")
         self.field.setClearButtonEnabled(True)
+        for clear in self.field.findChildren(QToolButton):
+            clear.setAccessibleName("Clear the search")
         self.field.textChanged.connect(self._typed)
         self.count = label(role="soft")
         row = QHBoxLayout(self)

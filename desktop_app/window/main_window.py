@@ -49,7 +49,7 @@ class MainWindow(QMainWindow):
         self.side = QWidget()
         self.side.setProperty("role", "side")
         self.side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.side.setMinimumWidth(220)
+        self.side.setMinimumWidth(190)
         self.lists = QSplitter(Qt.Orientation.Vertical)
         self.lists.addWidget(self.conversations)
         self.lists.addWidget(self.library)
@@ -74,7 +74,7 @@ class MainWindow(QMainWindow):
         rows.addWidget(self.status)
         self.setCentralWidget(middle)
         self.resize(1440, 900)
-        self.setMinimumSize(900, 560)
+        self.setMinimumSize(720, 480)
 
     def _brand(self) -> QWidget:
         holder = QWidget()

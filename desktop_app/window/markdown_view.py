@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -63,8 +63,9 @@ class MarkdownView(QTextBrowser):
         """What is shown, as Markdown."""
         return self._markdown
 
-    def loadResource(self, kind: int, name: QUrl | str) -> None:  # noqa: N802
+    def loadResource(self, kind: int, name: QUrl | str) -> QByteArray:  # noqa: N802
         """Loads nothing: an answer has no pictures."""
+        return QByteArray()
 
     def _draw(self) -> None:
         features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub
@@ -139,7 +140,7 @@ class MarkdownView(QTextBrowser):
 
 
 def linked(markdown: str, citations: int | None) -> str:
-    """Markdown whose [n] marks are links where there is a citation n."""
+    """Markdown whose [n] marks are links where there is a citation n; pictures are their names."""
 
     def link(match: re.Match[str]) -> str:
         number = int(match.group(1))
@@ -147,4 +148,4 @@ def linked(markdown: str, citations: int | None) -> str:
             return f"[\N{NO-BREAK SPACE}{number}\N{NO-BREAK SPACE}](cite:{number})"
         return match.group(0)
 
-    return _MARK.sub(link, markdown)
+    return _MARK.sub(link, markdown.replace("![", "["))

@@ -59,7 +59,7 @@ class PdfPanel(QWidget):
         theme.changed.connect(self._recolor)
         self._set_controls(enabled=False)
         self._recolor()
-        self.setMinimumWidth(320)
+        self.setMinimumWidth(260)
 
     # what the window asks
 

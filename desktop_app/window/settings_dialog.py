@@ -11,24 +11,23 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
-    QSpinBox,
     QWidget,
 )
 
 from desktop_app.settings import Settings, to_values
 from desktop_app.window.controls import button, label
 from desktop_app.window.dialogs import Dialog
-from desktop_app.window.wording import number, size
+from desktop_app.window.wording import number, plural, size
 
-NO_BUTTONS = QAbstractSpinBox.ButtonSymbols.NoButtons
 WINDOWS = (1024, 2048, 4096, 8192, 16384, 32768)
+MEMORY = (0, 256, 512, 1024, 2048, 4096, 8192)  # MB
+DISK = (0, 1024, 2048, 4096, 8192, 16384, 32768, 65536)  # MB
+IDLE = (5.0, 15.0, 30.0, 60.0, 120.0, 480.0)  # minutes
 BACKENDS = (("auto", "Choose by itself"), ("llama.cpp", "llama.cpp"), ("torch", "torch"))
 THEMES = (("system", "Like the system"), ("light", "Light"), ("dark", "Dark"))
 
@@ -81,9 +80,9 @@ class SettingsDialog(Dialog):
             "model": self.model.currentData() or "",
             "backend": self.backend.currentData(),
             "window": self.window_size.currentData(),
-            "memory_mb": self.memory.value(),
-            "disk_mb": round(self.disk.value() * 1024),
-            "idle_minutes": float(self.idle.value()),
+            "memory_mb": self.memory.currentData(),
+            "disk_mb": self.disk.currentData(),
+            "idle_minutes": self.idle.currentData(),
             "idle_work": self.idle_work.isChecked(),
             "idle_on_battery": self.on_battery.isChecked(),
             "theme": self.theme_choice.currentData(),
@@ -108,8 +107,7 @@ class SettingsDialog(Dialog):
         self._row("Language model", holder, self.model)
         self.backend = _combo(BACKENDS, settings.backend)
         self._row("Runs on", self.backend)
-        sizes = sorted({*WINDOWS, settings.window})
-        self.window_size = _combo([(n, f"{number(n)} tokens") for n in sizes], settings.window)
+        self.window_size = _choices(WINDOWS, settings.window, lambda n: f"{number(n)} tokens")
         self._row(
             "Window", self.window_size,
             hint="How much of a conversation the model can see at a time. More needs more memory.",
@@ -117,31 +115,16 @@ class SettingsDialog(Dialog):
 
     def _build_memory(self, settings: Settings) -> None:
         self._section("Conversation cache")
-        self.memory = QSpinBox()
-        self.memory.setButtonSymbols(NO_BUTTONS)
-        self.memory.setRange(0, 1 << 20)
-        self.memory.setSingleStep(256)
-        self.memory.setSuffix(" MB")
-        self.memory.setValue(settings.memory_mb)
+        self.memory = _choices(MEMORY, settings.memory_mb, lambda mb: size(mb << 20))
         self._row("In memory, at most", self.memory)
-        self.disk = QDoubleSpinBox()
-        self.disk.setButtonSymbols(NO_BUTTONS)
-        self.disk.setRange(0, 1 << 20)
-        self.disk.setDecimals(1)
-        self.disk.setSingleStep(1)
-        self.disk.setSuffix(" GB")
-        self.disk.setValue(settings.disk_mb / 1024)
+        self.disk = _choices(DISK, settings.disk_mb, lambda mb: size(mb << 20))
         self._row("On disk, at most", self.disk)
-        self.idle = QDoubleSpinBox()
-        self.idle.setButtonSymbols(NO_BUTTONS)
-        self.idle.setRange(0.1, 60 * 24 * 365)
-        self.idle.setDecimals(0 if settings.idle_minutes >= 1 else 1)
-        self.idle.setSuffix(" minutes")
-        self.idle.setValue(settings.idle_minutes)
+        self.idle = _choices(IDLE, settings.idle_minutes, minutes)
         self._row(
-            "Leaves memory after", self.idle,
+            "Leaves memory after",
+            self.idle,
             hint="A conversation that isn't used stays on disk and is back within a moment.",
-        )  # fmt: skip
+        )
         self.idle_work = QCheckBox("Bring caches up to date while the machine is idle")
         self.idle_work.setChecked(settings.idle_work)
         self.on_battery = QCheckBox("Also on battery")
@@ -210,3 +193,15 @@ def _combo(choices: Sequence[tuple[Any, str]], chosen: Any) -> QComboBox:
         combo.addItem(text, value)
     combo.setCurrentIndex(max(combo.findData(chosen), 0))
     return combo
+
+
+def _choices(usual: Sequence[Any], chosen: Any, text: Callable[[Any], str]) -> QComboBox:
+    """A choice among usual numbers, and the one that is set now if it is another."""
+    return _combo([(value, text(value)) for value in sorted({*usual, chosen})], chosen)
+
+
+def minutes(value: float) -> str:
+    """Minutes as people say them: "30 minutes", "2 hours"."""
+    if value >= 60 and value % 60 == 0:
+        return plural(int(value / 60), "hour")
+    return f"{value:g} minute" + ("" if value == 1 else "s")

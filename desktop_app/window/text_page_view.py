@@ -32,7 +32,7 @@ class TextPageView(QPlainTextEdit):
         """Shows a file's text, the first 8 MB of it. Raises OSError."""
         with path.open("rb") as file:
             data = file.read(MOST_BYTES)
-        self.setPlainText(decode(data))
+        self.setPlainText(decode(data, cut=len(data) == MOST_BYTES))
 
     def mark(self, quote: str) -> bool:
         """Highlights the quotation and scrolls to it; False if it isn't in the text."""
@@ -55,14 +55,13 @@ class TextPageView(QPlainTextEdit):
         return True
 
 
-def decode(data: bytes) -> str:
-    """Text of a file whose encoding isn't known."""
+def decode(data: bytes, *, cut: bool = False) -> str:
+    """Text of a file whose encoding isn't known; if it was `cut`, without its last character."""
     for encoding in ("utf-8-sig", "gb18030"):
         try:
             return data.decode(encoding)
         except UnicodeDecodeError as error:
-            # A file cut at the limit may end inside a character.
-            if error.start >= len(data) - 4:
+            if cut and error.start >= len(data) - 4:
                 return data[: error.start].decode(encoding)
     return data.decode("latin-1")
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from demo_worker import DemoWorker, canned
-
 from desktop_app import records
 from rag.types import Answer, Document
+from tests.desktop_app.demo_worker import DemoWorker, canned
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "assets" / "samples"
 PAGES = {"supply-agreement": 9, "master-agreement": 103, "purchase-contract-zh": 6}

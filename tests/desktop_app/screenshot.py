@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(ROOT))
 QUESTIONS = (
     "What are the main terms?",
     "How is payment made?",
@@ -100,7 +100,7 @@ class Driver:
             from desktop_app.worker_client import WorkerClient, WorkerOptions
 
             return WorkerClient(WorkerOptions(), on_reply)
-        from demo_script import demo_worker
+        from tests.desktop_app.demo_script import demo_worker
 
         return demo_worker(on_reply, self.arguments.sample)
 
