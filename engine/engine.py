@@ -122,8 +122,8 @@ class Engine:
             try:
                 return Scorer(self._reader).score(base, turn, answers)
             finally:
-                if not conversation:
-                    self._device.forget(base)
+                if not base.transcript.turns:
+                    self._register.remove(base)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text."""

@@ -20,8 +20,9 @@ class Register:
         self._used: dict[str, Conversation] = {}  # the last used last
 
     def ids(self) -> list[str]:
-        """Ids of all, the last used first."""
-        return list(dict.fromkeys([*reversed(self._used), *self._tier.conversations()]))
+        """Ids of all that have a turn, the last used first."""
+        used = [one.id for one in self.used() if one.transcript.turns]
+        return list(dict.fromkeys([*used, *self._tier.conversations()]))
 
     def used(self) -> list[Conversation]:
         """Those that are in main memory, the last used first."""
