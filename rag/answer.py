@@ -79,7 +79,7 @@ class Answerer:
         full = rewrite.standalone(question, [m.question for m in past], _quoted(past))
         hits = self._search(full, documents)
         yield EvidenceFound(full.text, tuple(hits))
-        ranked = self._rank(full, hits)
+        ranked = self._rank(full, hits, past)
         if honesty.silent(full.text, hits, ranked):
             yield from _nothing(question)
             return
@@ -102,8 +102,13 @@ class Answerer:
                 merged.setdefault(hit.chunk.id, hit)
         return list(merged.values())[:6]
 
-    def _rank(self, full: Standalone, hits: Sequence[Hit]) -> list[Quote]:
-        return quotes.rank(full.question, hits, self._library.embedder, context=full.context)
+    def _rank(self, full: Standalone, hits: Sequence[Hit], past: Sequence[Message]) -> list[Quote]:
+        """Quotations for the question; a follow-up wants more than the last answer quoted."""
+        ranked = quotes.rank(full.question, hits, self._library.embedder, context=full.context)
+        if full.dependent and past:
+            shown = {c.quote for c in past[-1].answer.citations[:1]}
+            ranked.sort(key=lambda q: q.text in shown)
+        return ranked
 
     def _write(
         self, question: str, conversation: str, ranked: Sequence[Quote], several: bool

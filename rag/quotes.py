@@ -21,6 +21,17 @@ _EXPECTED = 0.4
 _PLACE = 0.2
 _STEM = 6
 
+_FORM = 0.2
+# "17 Invoicing and payment": names a clause, says nothing.
+_HEADING = re.compile(
+    r"(?:(?:article|section|part|schedule|annex|exhibit|appendix)\b[^:]{0,40}|[\d.]{0,8})\s*"
+    r"[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,7}:?|"
+    r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
+    re.IGNORECASE,
+)
+# A form to be filled in: "[party]", "[ ]", "____".
+_BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}")
+
 _WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)*|[\u4e00-\u9fff]")
 _STOP = frozenset(
     "a an the of to in on at by for and or is are was were be been do does did has have had what "
@@ -82,7 +93,7 @@ def rank(
         (hit, place, sentence)
         for place, hit in enumerate(hits)
         for sentence in sentences.split(hit.chunk.text)
-        if len(words(sentence.text)) >= 2
+        if len(words(sentence.text)) >= 2 and not _HEADING.fullmatch(sentence.text)
     ]
     if not found:
         return []
@@ -98,6 +109,7 @@ def rank(
             + _SHARED * shared
             + _EXPECTED * holds_expected(question, sentence.text)
             + _PLACE / (1 + place)
+            - _FORM * bool(_BLANK.search(sentence.text))
         )
         quotes.append(
             Quote(sentence.text, hit.chunk, sentence.start, sentence.stop, score, float(meaning))

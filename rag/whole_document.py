@@ -51,6 +51,10 @@ _DUTY = re.compile(
 )
 
 
+# The terms stand in the body; forms and schedules repeat or apply them.
+_ANNEX = re.compile(r"\b(form|annex|appendix|exhibit)\b|附件|附录", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Survey:
     """A question about the whole document.
@@ -119,9 +123,12 @@ def _topic(
 ) -> Finding | None:
     """The best sentence of a topic, if any sentence found speaks of it."""
     query = topic.query_zh if chinese else topic.query
-    hits = library.search(query, documents, k=4)
+    hits = library.search(query, documents, k=6)
     ranked = quotes.rank(query, hits, library.embedder)
-    best = next((q for q in ranked if topic.pattern.search(q.text)), None)
+    best = next(
+        (q for q in ranked if topic.pattern.search(q.text) and not _ANNEX.search(q.chunk.section)),
+        next((q for q in ranked if topic.pattern.search(q.text)), None),
+    )
     return Finding(topic.name_zh if chinese else topic.name, best) if best else None
 
 
