@@ -52,9 +52,9 @@ def has_gpu() -> bool:
         return False
     if sys.platform != "darwin" and not _has_nvidia():
         return False
-    import torch
+    from engine.torch_device import usable_gpu
 
-    return bool(torch.cuda.is_available())
+    return usable_gpu()
 
 
 def _has_nvidia() -> bool:

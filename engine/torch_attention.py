@@ -1,0 +1,127 @@
+"""Attention over the workspace: for the rows of a block, or for one token.
+
+Query heads that share a key head are folded together, so grouped-query attention needs neither
+repeated keys nor a kernel that knows about groups. Masks are built once a forward, not once a
+layer, and only where something is to be hidden.
+Shapes: T tokens, H query heads, K key heads, G = H / K, D head size, P rows of a block, S visible
+slots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from engine.torch_cells import Cells
+from engine.torch_config import DecoderConfig
+from engine.torch_workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Slots that one kind of layer reads, and what it adds to their scores (T, S)."""
+
+    slots: slice
+    mask: Tensor | None = None
+
+
+class BlockAttention:
+    """Attention for the P rows of the last block, of which `start` … `stop` are new.
+
+    All P rows are computed whatever the range: the same position is then always computed in the
+    same row of the same shapes, and a prompt read in pieces gives the bits of one read whole. The
+    other rows' results are dropped; their keys and values aren't written.
+    """
+
+    def __init__(
+        self, config: DecoderConfig, workspace: Workspace, cells: Cells, start: int, stop: int
+    ) -> None:
+        self._config, self._workspace = config, workspace
+        self._rows, size = slice(start, stop), workspace.block
+        slot, first = len(cells.entries) - 1, cells.entries[-1].index * size
+        self._new = slice(slot * size + start, slot * size + stop)
+        self.positions = torch.arange(first, first + size, device=workspace.device)  # (P,)
+        self._spans = [self._span(slot * size, 0, 0)]
+        if any(config.local_layers):
+            oldest = first - config.sliding_window + 1  # of the block's first row
+            skipped = sum((entry.index + 1) * size <= oldest for entry in cells.entries)
+            self._spans.append(self._span(slot * size, skipped * size, config.sliding_window))
+
+    def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """From (P, H, D), (P, K, D), (P, K, D) to (P, H D)."""
+        config, workspace = self._config, self._workspace
+        workspace.write(layer, self._new, keys[self._rows], values[self._rows])
+        span = self._spans[-1 if config.is_local(layer) else 0]
+        groups, size = config.heads // config.kv_heads, config.head_dim
+        folded = queries.view(-1, config.kv_heads, groups, size).permute(1, 2, 0, 3)  # (K, G, P, D)
+        seen = workspace.keys[layer][:, None, span.slots].expand(-1, groups, -1, size)
+        read = workspace.values[layer][:, None, span.slots].expand(-1, groups, -1, size)
+        mixed = F.scaled_dot_product_attention(  # (K, G, P, D)
+            folded, seen, read, attn_mask=span.mask, scale=config.scale
+        )
+        return mixed.permute(2, 0, 1, 3).flatten(1)
+
+    def _span(self, slot: int, oldest: int, window: int) -> Span:
+        """The mask (P, S) of a layer that sees the slots from `oldest` to the block's end."""
+        slots = slice(oldest, slot + self._workspace.block)
+        seen, own = self._workspace.positions[slots], self.positions[:, None]
+        visible = seen <= own  # (P, S)
+        if window:
+            visible &= seen > own - window
+        # A row that isn't computed may see nothing at all; its own slot keeps it a number.
+        visible[:, slot - oldest :].diagonal().fill_(True)
+        mask = torch.zeros(visible.shape, dtype=self._workspace.dtype, device=visible.device)
+        return Span(slots, mask.masked_fill_(~visible, float("-inf")))
+
+
+class TokenAttention:
+    """Attention for one token, the newest: exactly the cells it sees, without padding."""
+
+    def __init__(self, config: DecoderConfig, workspace: Workspace, cells: Cells, row: int) -> None:
+        self._config, self._workspace = config, workspace
+        size = workspace.block
+        slot = (len(cells.entries) - 1) * size + row
+        position = cells.entries[-1].index * size + row
+        self._new = slice(slot, slot + 1)
+        self.positions = torch.tensor([position], device=workspace.device)  # (1,)
+        self._spans = [self._span(cells, 0, slot + 1)]
+        if any(config.local_layers):
+            oldest = _first_slot(cells, position - config.sliding_window + 1, size)
+            self._spans.append(self._span(cells, oldest, slot + 1))
+
+    def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """From (1, H, D), (1, K, D), (1, K, D) to (1, H D)."""
+        config, workspace = self._config, self._workspace
+        workspace.write(layer, self._new, keys, values)
+        span = self._spans[-1 if config.is_local(layer) else 0]
+        groups = config.heads // config.kv_heads
+        folded = queries.view(1, config.kv_heads, groups, config.head_dim)  # (1, K, G, D)
+        mixed = F.scaled_dot_product_attention(  # (1, K, G, D)
+            folded,
+            workspace.keys[layer][None, :, span.slots],
+            workspace.values[layer][None, :, span.slots],
+            attn_mask=span.mask,
+            scale=config.scale,
+        )
+        return mixed.flatten(1)
+
+    def _span(self, cells: Cells, oldest: int, stop: int) -> Span:
+        slots = slice(oldest, stop)
+        if not cells.has_holes:
+            return Span(slots)
+        absent = self._workspace.positions[slots] > self.positions  # (S,)
+        mask = torch.zeros(absent.shape, dtype=self._workspace.dtype, device=absent.device)
+        mask = mask.masked_fill_(absent, float("-inf"))
+        groups = self._config.heads // self._config.kv_heads
+        return Span(slots, mask.expand(groups, -1))
+
+
+def _first_slot(cells: Cells, position: int, size: int) -> int:
+    """The first slot whose position is at least `position`."""
+    for number, entry in enumerate(cells.entries):
+        if (entry.index + 1) * size > position:
+            return number * size + max(0, position - entry.index * size)
+    return len(cells.entries) * size

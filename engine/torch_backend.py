@@ -1,0 +1,264 @@
+"""The torch decoder as a `Backend`: sequences of cells on one device, read and extended.
+
+It joins the decoder, the cells and the workspace and keeps the promises of `engine.backend`:
+nothing is appended when the device runs out of memory, and no sequence changes another. Files,
+devices and types are chosen in `torch_load`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.backend import Logits, SavedState, Tokenizer
+from engine.errors import NoFreeSequence, OutOfCells, RestoreError
+from engine.kv_blocks import BlockPool, BlockShape
+from engine.torch_attention import BlockAttention, TokenAttention
+from engine.torch_cells import Cells
+from engine.torch_model import Decoder
+from engine.torch_state import decode_state, encode_state
+from engine.torch_workspace import Workspace
+from engine.types import ModelInfo, SequenceId, TokenId
+
+
+@dataclass(frozen=True, slots=True)
+class CacheOptions:
+    """How much the device holds, and in what form.
+
+    Attributes:
+        cells: tokens of all sequences together.
+        sequences: most sequences at a time.
+        batch: most tokens in one forward.
+        block: tokens of a block, and rows computed at a time when a prompt is read.
+        dtype: how keys and values are kept; None for the decoder's own type.
+        packed: keep them in 8 bits, but for the newest and the first block.
+    """
+
+    cells: int = 5120
+    sequences: int = 8
+    batch: int = 128
+    block: int = 64
+    dtype: torch.dtype | None = None
+    packed: bool = False
+
+
+class TorchBackend:
+    """Implements `Backend` with a `Decoder`."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        tokenizer: Tokenizer,
+        options: CacheOptions,
+        *,
+        fingerprint: str,
+        chat_template: str = "",
+    ) -> None:
+        config = decoder.config
+        self._decoder, self._tokenizer, self._options = decoder, tokenizer, options
+        self._chat_template = chat_template
+        shape = BlockShape(
+            config.layers,
+            config.kv_heads,
+            options.block,
+            config.head_dim,
+            options.dtype or decoder.dtype,
+            options.packed,
+        )
+        self._pool = BlockPool(shape, options.cells, decoder.device)
+        self._workspace = Workspace(self._pool, decoder.dtype)
+        self._sequences: dict[SequenceId, Cells] = {}
+        self._info = ModelInfo(
+            name=config.name,
+            architecture=config.architecture,
+            fingerprint=fingerprint,
+            vocabulary=config.vocabulary,
+            layers=config.layers,
+            trained_context=config.trained_context,
+            kv_bytes_per_token=shape.packed_token_nbytes if options.packed else shape.token_nbytes,
+            parameters=decoder.weights.parameters,
+        )
+
+    @property
+    def name(self) -> str:
+        return "torch"
+
+    @property
+    def info(self) -> ModelInfo:
+        return self._info
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._tokenizer
+
+    @property
+    def chat_template(self) -> str:
+        return self._chat_template
+
+    @property
+    def layout(self) -> str:
+        """Type and shape of the blocks, the type they were computed in and the rotation."""
+        shape, config = self._pool.shape, self._decoder.config
+        kind = "int8" if shape.packed else str(shape.dtype).removeprefix("torch.")
+        computed = str(self._decoder.dtype).removeprefix("torch.")
+        stretched = "long" if config.long_context else "plain"
+        return (
+            f"torch/1/{kind}/{computed}/{stretched}/"
+            f"{shape.layers}x{shape.kv_heads}x{shape.tokens}x{shape.head_dim}"
+        )
+
+    @property
+    def batch(self) -> int:
+        return self._options.batch
+
+    @property
+    def free_cells(self) -> int:
+        return self._pool.free_cells
+
+    def new_sequence(self) -> SequenceId:
+        """An empty sequence. Raises NoFreeSequence."""
+        return self._adopt(Cells(self._pool))
+
+    def free_sequence(self, sequence: SequenceId) -> None:
+        """Forgets a sequence and its cells."""
+        self._sequences.pop(sequence).clear()
+
+    def forward(
+        self, sequence: SequenceId, tokens: Sequence[TokenId], start: int, *, every: bool = False
+    ) -> Logits:
+        """Reads `tokens` from position `start` on; logits (V,), or (T, V) with `every`.
+
+        One token alone is decoded: computed as one row. With `every`, or with more tokens, whole
+        blocks are computed, and the bits don't depend on how a prompt was cut.
+        """
+        cells = self._sequences[sequence]
+        self._check(cells, tokens, start)
+        self._pool.need(len(tokens))
+        with self._undone_on_failure(cells, start), torch.inference_mode():
+            if len(tokens) == 1 and not every:
+                return self._decode(cells, tokens[0], start)
+            return self._read(cells, tokens, start, every)
+
+    def remove(self, sequence: SequenceId, start: int, stop: int) -> None:
+        """Drops the cells at positions start ≤ p < stop; never fails."""
+        self._sequences[sequence].trim(start, stop)
+
+    def fork(self, sequence: SequenceId) -> SequenceId:
+        """A new sequence with the same cells, shared until they differ. Raises NoFreeSequence."""
+        self._need_sequence()
+        return self._adopt(self._sequences[sequence].fork())
+
+    def positions(self, sequence: SequenceId) -> list[tuple[int, int]]:
+        """Position ranges [start, stop) present, in order."""
+        return self._sequences[sequence].ranges()
+
+    def save(self, sequence: SequenceId, start: int, stop: int) -> bytes:
+        """Keys and values of the cells at positions start ≤ p < stop, for `load`."""
+        pieces = self._sequences[sequence].snapshot(start, stop)
+        return encode_state(pieces, self._pool.shape, self.layout)
+
+    def load(self, sequence: SequenceId, state: SavedState) -> None:
+        """Appends the cells that `save` gave. Raises RestoreError, OutOfCells."""
+        cells = self._sequences[sequence]
+        try:
+            with _out_of_memory():
+                cells.restore(decode_state(state, self._pool.shape, self.layout))
+        except RestoreError:
+            cells.clear()
+            raise
+
+    def nbytes(self, sequence: SequenceId) -> int:
+        """Bytes of the sequence's cells, shared ones included."""
+        return self._sequences[sequence].nbytes
+
+    def close(self) -> None:
+        """Frees the model and every sequence."""
+        for sequence in list(self._sequences):
+            self.free_sequence(sequence)
+        self._pool.trim()
+
+    def _adopt(self, cells: Cells) -> SequenceId:
+        self._need_sequence()
+        number = next(n for n in range(self._options.sequences) if n not in self._sequences)
+        self._sequences[number] = cells
+        return number
+
+    def _need_sequence(self) -> None:
+        if len(self._sequences) >= self._options.sequences:
+            raise NoFreeSequence(
+                f"All {self._options.sequences} sequences are in use; free one first."
+            )
+
+    def _check(self, cells: Cells, tokens: Sequence[TokenId], start: int) -> None:
+        if not 1 <= len(tokens) <= self._options.batch:
+            raise ValueError(
+                f"a forward reads 1 to {self._options.batch} tokens, not {len(tokens)}"
+            )
+        if start < cells.stop:
+            raise ValueError(f"position {start} isn't past the last, {cells.stop - 1}")
+        if not all(0 <= token < self._info.vocabulary for token in tokens):
+            raise ValueError("a token isn't in the vocabulary")
+
+    def _read(self, cells: Cells, tokens: Sequence[TokenId], start: int, every: bool) -> Logits:
+        """Block by block; the rows of a block that aren't asked for are padding."""
+        size, done, logits = self._options.block, 0, []
+        while done < len(tokens):
+            index, first = divmod(start + done, size)
+            last = min(size, first + len(tokens) - done)
+            cells.prepare(index)
+            self._workspace.attach(cells)
+            self._workspace.begin(cells, first, last)
+            attend = BlockAttention(self._decoder.config, self._workspace, cells, first, last)
+            padded = np.zeros(size, np.int64)
+            padded[first:last] = tokens[done : done + last - first]
+            rows = torch.from_numpy(padded).to(self._decoder.device)  # (P,)
+            hidden = self._decoder.hidden(rows, attend.positions, attend)  # (P, E)
+            self._workspace.finish(cells, first, last)
+            done += last - first
+            if every:
+                logits.append(self._decoder.logits(hidden)[first:last])  # (rows, V)
+            elif done == len(tokens):
+                logits.append(self._decoder.logits(hidden[last - 1 : last])[0])  # (V,)
+        return _to_numpy(torch.cat(logits))
+
+    def _decode(self, cells: Cells, token: TokenId, position: int) -> Logits:
+        """One token as one row."""
+        index, row = divmod(position, self._options.block)
+        cells.prepare(index)
+        self._workspace.attach(cells)
+        self._workspace.begin(cells, row, row + 1)
+        attend = TokenAttention(self._decoder.config, self._workspace, cells, row)
+        one = torch.tensor([token], device=self._decoder.device)
+        hidden = self._decoder.hidden(one, attend.positions, attend)  # (1, E)
+        self._workspace.finish(cells, row, row + 1)
+        return _to_numpy(self._decoder.logits(hidden)[0])
+
+    @contextlib.contextmanager
+    def _undone_on_failure(self, cells: Cells, start: int) -> Iterator[None]:
+        """Whatever goes wrong, nothing was appended; out of memory becomes OutOfCells."""
+        try:
+            with _out_of_memory():
+                yield
+        except BaseException:
+            cells.trim(start, start + self._options.batch)
+            cells.abandon()
+            self._workspace.forget()
+            raise
+
+
+@contextlib.contextmanager
+def _out_of_memory() -> Iterator[None]:
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise OutOfCells("The device has no memory for more tokens.") from error
+
+
+def _to_numpy(logits: Tensor) -> Logits:
+    array: Logits = logits.cpu().numpy()
+    return array

@@ -1,0 +1,33 @@
+"""Which device and which type to compute in. It asks torch and the processor, loads nothing."""
+
+from __future__ import annotations
+
+import torch
+
+_OLDEST_GPU = (7, 0)  # the first with matrix units for 16 bits
+
+
+def usable_gpu() -> bool:
+    """Whether `auto` should take this decoder: a CUDA or Apple GPU that computes in 16 bits."""
+    return best_device().type != "cpu"
+
+
+def best_device() -> torch.device:
+    """The GPU if there is a usable one, else the CPU."""
+    if torch.cuda.is_available():  # pragma: no cover - needs a GPU
+        if torch.cuda.get_device_capability() >= _OLDEST_GPU:
+            return torch.device("cuda", torch.cuda.current_device())
+    elif torch.backends.mps.is_available():  # pragma: no cover - needs a Mac
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
+def compute_type(device: torch.device) -> torch.dtype:
+    """The type of the matrices: bf16 where the device multiplies it, else fp32.
+
+    fp16 would be as fast, and faster on some processors, but Gemma 3 and Qwen 2 leave its range.
+    """
+    if device.type != "cpu":  # pragma: no cover - needs a GPU
+        return torch.bfloat16
+    has = torch.cpu.get_capabilities()
+    return torch.bfloat16 if has.get("avx512_bf16") or has.get("amx_bf16") else torch.float32
