@@ -47,6 +47,12 @@ samples: $(STAMPS)/test  ## build the sample documents and their questions again
 coverage: $(STAMPS)/test models  ## tests with a report of the lines they miss, as HTML in build/
 	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 
+package: models  ## the installable program for this system, tried in clean roots
+	packaging/package.sh
+
+package-quick: models  ## the same uncompressed, in one clean root
+	packaging/package.sh --quick
+
 clean:  ## remove all that was made here; downloaded models and built wheels stay in the user's cache
 	rm -rf build dist $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -f .coverage .coverage.*
