@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.types import ModelInfo, SequenceId, TokenId
 
 Logits = NDArray[np.float32]
+SavedState = bytes | bytearray | memoryview
 
 
 class Tokenizer(Protocol):
@@ -100,10 +101,10 @@ class Backend(Protocol):
     def positions(self, sequence: SequenceId) -> list[tuple[int, int]]:
         """Position ranges [start, stop) present, in order."""
 
-    def save(self, sequence: SequenceId, start: int, stop: int) -> bytes:
+    def save(self, sequence: SequenceId, start: int, stop: int) -> SavedState:
         """Keys and values of the cells at positions start ≤ p < stop, for `load`."""
 
-    def load(self, sequence: SequenceId, state: bytes) -> None:
+    def load(self, sequence: SequenceId, state: SavedState) -> None:
         """Appends the cells that `save` gave, at their positions.
 
         Raises:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.cache_file import Block, CacheFile
@@ -136,8 +136,14 @@ class CacheDisk:
         cold.file = file
         return self.enforce_quota(key)
 
-    def fork(self, key: str, new_key: str, folder: Path, identity: CacheIdentity) -> None:
-        """Gives `new_key` the same blocks; no bytes are copied until one of the two differs."""
+    def fork(
+        self, key: str, new_key: str, folder: Path, identity: CacheIdentity
+    ) -> CacheIdentity | None:
+        """Gives `new_key` the same blocks; no bytes are copied until one of the two differs.
+
+        Returns:
+            Whose key the shared file has; None if there is none.
+        """
         cold = self._cold[key]
         file = self._open(cold)
         origin = None
@@ -146,10 +152,15 @@ class CacheDisk:
             self.disk.link_or_copy(file.path, folder / NAME)
             origin = cold.origin or cold.identity
         self.register(new_key, folder, identity, origin)
+        return origin
 
     def origin(self, key: str) -> CacheIdentity | None:
         """Whose key the file still has, if it is a fork that hasn't differed yet."""
         return self._cold[key].origin
+
+    def reject(self, key: str) -> None:
+        """Sets the file aside: what it holds was refused."""
+        self._drop_damaged(self._cold[key], CacheFileError("the backend refused it"))
 
     def remove(self, key: str) -> None:
         """Deletes the file and whatever was set aside; the rest of the folder stays."""
@@ -160,10 +171,9 @@ class CacheDisk:
 
     def check(self, key: str) -> str:
         """Reads every block; "" if all are good, else what is wrong. Nothing is set aside."""
-        cold = self._cold[key]
-        file = CacheFile(cold.folder / NAME, cold.origin or cold.identity, self.disk)
         try:
-            for entry in file.read_index().entries:
+            file = self._read_index(replace(self._cold[key]))
+            for entry in file.index.entries:
                 file.read_blocks([entry])
         except FileNotFoundError:
             return ""
@@ -226,15 +236,26 @@ class CacheDisk:
         if cold.opened:
             return cold.file
         cold.opened = True
-        file = CacheFile(cold.folder / NAME, cold.origin or cold.identity, self.disk)
         try:
-            file.read_index()
+            cold.file = self._read_index(cold)
         except FileNotFoundError:
-            return None
+            cold.origin = None
         except (CacheFileError, OSError) as error:
             self._drop_damaged(cold, error)
-            return None
-        cold.file = file
+        return cold.file
+
+    def _read_index(self, cold: _Cold) -> CacheFile:
+        """The file under its own key, or under that of the conversation it was forked from."""
+        file = CacheFile(cold.folder / NAME, cold.identity, self.disk)
+        try:
+            file.read_index()
+        except CacheFileError:
+            if cold.origin is None:
+                raise
+            file = CacheFile(cold.folder / NAME, cold.origin, self.disk)
+            file.read_index()
+            return file
+        cold.origin = None
         return file
 
     def _drop_damaged(self, cold: _Cold, error: Exception) -> None:

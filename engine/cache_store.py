@@ -174,6 +174,28 @@ class CacheStore:
         with self._io:
             return self._disk.shared(key)
 
+    def prune(self, key: str, wanted: Wanted) -> None:
+        """Drops the blocks that aren't wanted, from memory now and from the file soon."""
+        self.memory.put(key, [block for block in self.memory.get(key) if wanted(block)])
+        if self._disk is None:
+            return
+        self.flush(key)
+        self._look(key)
+        entry = self._entries[key]
+        planned = entry.planned or []
+        entry.planned = [one for one in planned if isinstance(one, BlockEntry) and wanted(one)]
+        if len(entry.planned) < len(planned):
+            keep = [one.position for one in entry.planned]
+            self._background.add(key, lambda: self._write(key, [], keep, entry.shared))
+
+    def reject(self, key: str) -> None:
+        """The backend refused what was kept: sets the file aside."""
+        self.memory.pop(key)
+        if self._disk is not None:
+            with self._io:
+                self._disk.reject(key)
+            self._look(key)
+
     def prefetch(self, key: str) -> None:
         """Reads a conversation from disk into memory, in the thread."""
         if self._disk is None or self.memory.nbytes(key):
@@ -182,15 +204,22 @@ class CacheStore:
 
     # Copies and ends.
 
-    def fork(self, key: str, new_key: str, folder: Path | None, identity: CacheIdentity) -> None:
-        """Gives `new_key` what `key` has; nothing is copied until one of them differs."""
+    def fork(
+        self, key: str, new_key: str, folder: Path | None, identity: CacheIdentity
+    ) -> CacheIdentity | None:
+        """Gives `new_key` what `key` has; nothing is copied until one of them differs.
+
+        Returns:
+            Whose key the shared file has.
+        """
         self.flush(key)
         self._entries[new_key] = _Entry()
         self.memory.touch(new_key)
         self.memory.put(new_key, self.memory.get(key))
         if self._disk is not None and folder is not None:
             with self._io:
-                self._disk.fork(key, new_key, folder, identity)
+                return self._disk.fork(key, new_key, folder, identity)
+        return None
 
     def delete(self, key: str) -> None:
         """Removes everything that is kept of a conversation."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.backend import Logits
+from engine.backend import Logits, SavedState
 from engine.errors import CannotTrim, NoFreeSequence, OutOfCells, RestoreError
 from engine.fake_tokenizer import CHAT_TEMPLATE, END_OF_TEXT, TURN_END, TURN_START, FakeTokenizer
 from engine.types import ModelInfo, SequenceId, TokenId
@@ -207,7 +207,7 @@ class FakeBackend:
         header = _HEADER.pack(b"FAKE", self._form(), len(rows))
         return header + np.array(rows, dtype=_CELL).tobytes()
 
-    def load(self, sequence: SequenceId, state: bytes) -> None:
+    def load(self, sequence: SequenceId, state: SavedState) -> None:
         """Appends the cells that `save` gave. Raises RestoreError, OutOfCells."""
         own = self._sequences[sequence]
         try:
@@ -228,7 +228,7 @@ class FakeBackend:
         self._sequences.clear()
         self._used = 0
 
-    def _parse(self, state: bytes, own: _Sequence) -> NDArray[np.void]:
+    def _parse(self, state: SavedState, own: _Sequence) -> NDArray[np.void]:
         if len(state) < _HEADER.size:
             raise RestoreError("The saved state is cut short.")
         magic, form, count = _HEADER.unpack_from(state)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.backend import Logits
+from engine.backend import Logits, SavedState
 from engine.cell_book import CellBook, ranges_of
 from engine.errors import CannotTrim, EngineError, InvalidRequest, OutOfCells, RestoreError
 from engine.llama_library import build_name, last_errors, load_library
@@ -82,7 +82,6 @@ class LlamaBackend:
         self._layout = f"{build_name(self._library)} {kv_type} {flash} unified"
         self._form = form_of(f"{self._layout} {model.fingerprint}")
         self._info = self._model.info(_bytes_per_token(model, kv_type))
-        self._set_threads()
 
     @property
     def name(self) -> str:
@@ -167,17 +166,20 @@ class LlamaBackend:
         """Position ranges [start, stop) present, in order."""
         return self._book.ranges(sequence)
 
-    def save(self, sequence: SequenceId, start: int, stop: int) -> bytes:
+    def save(self, sequence: SequenceId, start: int, stop: int) -> SavedState:
         """Keys and values of the cells at positions start ≤ p < stop."""
         held = self._book.within(sequence, start, stop)
         whole = len(held) == self._book.count(sequence)
         if not whole and not self._info.can_trim:
             raise CannotTrim(f"The state of {self._info.name} can only be saved whole.")
-        ranges = ranges_of(held)
-        part = self._save_part(sequence, *((-1, -1) if whole else (start, stop))) if held else b""
-        return pack_head(self._form, ranges, [len(part)]) + part
+        reserve = len(head := pack_head(self._form, ranges_of(held), [0]))
+        if not held:
+            return head
+        data = self._save_part(sequence, *((-1, -1) if whole else (start, stop)), reserve)
+        data[:reserve] = pack_head(self._form, ranges_of(held), [len(data) - reserve])
+        return data
 
-    def load(self, sequence: SequenceId, state: bytes) -> None:
+    def load(self, sequence: SequenceId, state: SavedState) -> None:
         """Appends the cells that `save` gave. Raises RestoreError, OutOfCells."""
         try:
             parsed = self._parse(sequence, state)
@@ -250,22 +252,21 @@ class LlamaBackend:
     def _clear(self, sequence: SequenceId) -> None:
         self._library.llama_memory_seq_rm(self._memory, sequence, -1, -1)
 
-    def _save_part(self, sequence: SequenceId, start: int, stop: int) -> bytes:
-        library = self._library
-        library.llama_memory_seq_cp(self._memory, sequence, self._scratch, start, stop)
+    def _save_part(self, sequence: SequenceId, start: int, stop: int, reserve: int) -> memoryview:
+        self._library.llama_memory_seq_cp(self._memory, sequence, self._scratch, start, stop)
         try:
-            size = library.llama_state_seq_get_size_ext(self._context, self._scratch, 0)
-            data = np.empty(size, dtype=np.uint8)
-            written = library.llama_state_seq_get_data_ext(
-                self._context, _pointer(data), size, self._scratch, 0
+            size = self._library.llama_state_seq_get_size_ext(self._context, self._scratch, 0)
+            data = np.empty(reserve + size, dtype=np.uint8)
+            written = self._library.llama_state_seq_get_data_ext(
+                self._context, _pointer(data[reserve:]), size, self._scratch, 0
             )
         finally:
             self._clear(self._scratch)
         if written != size:
             raise EngineError(f"llama.cpp saved {written} of {size} bytes ({last_errors()}).")
-        return data.tobytes()
+        return data.data  # the first `reserve` bytes are the caller's
 
-    def _parse(self, sequence: SequenceId, state: bytes) -> State:
+    def _parse(self, sequence: SequenceId, state: SavedState) -> State:
         parsed = unpack(state, self._form)
         if parsed.ranges and parsed.ranges[0][0] <= self._book.last(sequence):
             raise RestoreError("The saved state doesn't follow what the sequence holds.")

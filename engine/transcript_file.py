@@ -44,12 +44,16 @@ class TranscriptHeader:
         conversation: its id, as the caller chose it. salt: random; part of the cache's key.
         model: fingerprint of the model whose token ids are kept. prompt: hash of the tokenizer
             and chat template.
+        origin, origin_salt: of the conversation that this one was forked from; the cache file
+            has their key for as long as the two share it.
     """
 
     conversation: str
     salt: bytes = field(default_factory=lambda: os.urandom(16))
     model: str = ""
     prompt: str = ""
+    origin: str = ""
+    origin_salt: bytes = b""
 
     def to_record(self) -> Record:
         """As JSON."""
@@ -60,6 +64,8 @@ class TranscriptHeader:
             "salt": self.salt.hex(),
             "model": self.model,
             "prompt": self.prompt,
+            "origin": self.origin,
+            "origin_salt": self.origin_salt.hex(),
         }
 
     @staticmethod
@@ -69,10 +75,12 @@ class TranscriptHeader:
             raise CacheFileError("it isn't a transcript")
         if record.get("version") != VERSION:
             raise CacheFileError(f"it has version {record.get('version')}, not {VERSION}")
-        texts = [record.get(name) for name in ("conversation", "salt", "model", "prompt")]
+        names = ("conversation", "salt", "model", "prompt", "origin", "origin_salt")
+        id_, salt, model, prompt, origin, other = (str(record.get(name, "")) for name in names)
         try:
-            conversation, salt, model, prompt = (str(text) for text in texts)
-            return TranscriptHeader(conversation, bytes.fromhex(salt), model, prompt)
+            return TranscriptHeader(
+                id_, bytes.fromhex(salt), model, prompt, origin, bytes.fromhex(other)
+            )
         except ValueError as error:
             raise CacheFileError("its header is damaged") from error
 

@@ -258,7 +258,7 @@ def test_a_damaged_state_leaves_the_sequence_empty(backend: Backend, damage: str
     sequence, other = backend.new_sequence(), backend.new_sequence()
     read(backend, sequence, tokens_of(backend, 40))
     bystander = backend.positions(sequence)
-    state = backend.save(sequence, 0, 40)
+    state = bytes(backend.save(sequence, 0, 40))
     broken = {
         "empty": b"",
         "short": state[: len(state) // 2],
