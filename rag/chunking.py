@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag.headings import caption, is_heading, mark
+from rag.headings import is_heading
+from rag.sections import SectionPath
 from rag.types import Chunk, Page, Span
 
 _SENTENCE = re.compile(
@@ -37,7 +38,7 @@ class ChunkSize:
     """Tokens a chunk may have, special ones included, and how full one must be to be closed."""
 
     most: int = 256
-    enough: int = 140
+    enough: int = 200
 
     def __post_init__(self) -> None:
         if not 16 <= self.enough <= self.most:
@@ -56,13 +57,14 @@ def chunk_pages(
             chunks.append(_chunk(current, pages, document, len(chunks)))
             current.clear()
 
-    used = 2
-    for piece in pieces(pages, count, size.most - 2):
+    special = count("")
+    used = special
+    for piece in pieces(pages, count, size.most - special):
         full = used + piece.tokens > size.most
         clause = piece.begins and used >= size.enough
         if current and (full or clause or (piece.heading and used >= size.enough // 2)):
             close()
-            used = 2
+            used = special
         current.append(piece)
         used += piece.tokens
     close()
@@ -84,41 +86,26 @@ def _chunk(group: Sequence[Piece], pages: Sequence[Page], document: str, ordinal
 
 def pieces(pages: Sequence[Page], count: Callable[[str], int], most: int) -> Iterator[Piece]:
     """Sentences and headings in order, each of at most `most` tokens (special ones not counted)."""
-    path: list[tuple[int, str]] = []
+    path = SectionPath(p for page in pages for p in page.text.split("\n"))
+    special = count("")
     for page in pages:
         at = 0
         for paragraph in page.text.split("\n"):
             heading = is_heading(paragraph)
-            _enter(path, paragraph)
-            section = " > ".join(title for _, title in path)
+            section = path.enter(paragraph)
             first = True
-            for start, stop in _fit(paragraph, count, most):
+            for start, stop in _fit(paragraph, count, most + special):
                 text = paragraph[start:stop]
                 span = Span(page.number, at + start, at + stop)
-                yield Piece(span, text, count(text) - 2, section, first, heading)
+                yield Piece(span, text, count(text) - special, section, first, heading)
                 first = False
             at += len(paragraph) + 1
 
 
-def _enter(path: list[tuple[int, str]], paragraph: str) -> None:
-    """Updates the section path with the heading or clause that a paragraph begins."""
-    found = mark(paragraph)
-    title = caption(paragraph)
-    if not title and not (found and found.kind in ("title", "zh_article", "zh_annex")):
-        return
-    level = found.level if found else (1 if paragraph.isupper() else 2)
-    if found and found.kind == "bullet":
-        return
-    while path and path[-1][0] >= level:
-        path.pop()
-    name = f"{found.id} {title}".strip() if found else title
-    path.append((level, name))
-
-
 def _fit(paragraph: str, count: Callable[[str], int], most: int) -> Iterator[tuple[int, int]]:
-    """Spans of sentences; one that is too long is cut at a comma or a word."""
+    """Spans of sentences; one over `most` tokens, special ones counted, is cut."""
     for start, stop in sentences(paragraph):
-        if count(paragraph[start:stop]) - 2 <= most:
+        if count(paragraph[start:stop]) <= most:
             yield start, stop
         else:
             yield from _cut(paragraph, start, stop, count, most)
@@ -154,7 +141,7 @@ def _most_that_fits(
     low, high = start + 1, stop
     while low < high:
         middle = (low + high + 1) // 2
-        if count(text[start:middle]) - 2 <= most:
+        if count(text[start:middle]) <= most:
             low = middle
         else:
             high = middle - 1

@@ -38,18 +38,18 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("zh_annex", rf"(?P<id>(?:附件|附录|附表)[{_ZH}A-Z]*)\s*[:：]?\s*"),
         ("zh_number", r"(?P<id>[一二三四五六七八九十]{1,3})[、．.]\s*"),
         ("zh_paren", r"(?P<id>[（(][一二三四五六七八九十\d]{1,3}[）)])\s*"),
-        ("bullet", r"(?P<id>[•●▪◦‣·*\u2022\uf0b7o-])\s+"),
+        ("bullet", r"(?P<id>[•●▪◦‣·*\uf0b7o-])\s+"),
     )
 )
 _LEVELS = {
-    "title": 1, "number": 2, "decimal": 2, "letter": 4, "paren": 5, "bullet": 7,
-    "zh_part": 1, "zh_annex": 1, "zh_section": 2, "zh_article": 3, "zh_number": 2, "zh_paren": 5,
+    "title": 1, "number": 2, "decimal": 2, "letter": 6, "paren": 7, "bullet": 9,
+    "zh_part": 1, "zh_annex": 1, "zh_section": 4, "zh_article": 5, "zh_number": 2, "zh_paren": 7,
 }  # fmt: skip
 _SMALL = frozenset(
     "a an and as at by for from in of on or the to under with without upon its via per".split()
 )
 _CAPTION = re.compile(
-    r"(?P<caption>[A-Z][\w\u2019'/&,;\u2013 ()-]{2,90}?)"
+    r"(?P<caption>[A-Z][\w\u2019'/&,;\u2013\u00a0 ()-]{2,90}?)"
     r"(?:\.(?=\s)|[.:]?\s[\u2014\u2013-]{1,2}\s|:(?=\s)|\.$)"
 )
 _MOST_HEADING = 100
@@ -86,8 +86,10 @@ def mark(paragraph: str) -> Mark | None:
                 continue
             level = _title_level(word, identity)
             identity = f"{word} {identity}"
-        if kind == "decimal":
-            level = 1 + identity.count(".") + 1
+        elif kind == "decimal":
+            level = 2 + identity.count(".")
+        elif kind == "zh_part":
+            level = 3 if identity.endswith("章") else 2 if identity.endswith("分编") else 1
         return Mark(kind, identity + (found.groupdict().get("paren") or ""), level, found.end())
     return None
 
@@ -141,6 +143,8 @@ def is_heading(paragraph: str) -> bool:
         return bool(found) and found is not None and found.kind == "title"
     if re.search(r"[.;,:]$", rest) and not (found and rest.endswith((".", ":"))):
         return False
+    if re.search(r":\s*\S|/s/|@|\d{5}|[a-z]{3}\.\s+[A-Z]", rest):
+        return False  # a label with its value, a signature, an address, two sentences
     letters = [c for c in rest if c.isalpha()]
     if len(letters) < 3 or len(letters) < 0.6 * len(rest.replace(" ", "")):
         return False

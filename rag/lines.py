@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from rag.headings import is_heading, starts_clause
 
@@ -35,12 +36,11 @@ def tidy(line: str) -> str:
     return line.rstrip()
 
 
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a page: wrapped lines joined, broken words whole, tables line by line."""
-    lines = [tidy(line) for line in text.split("\n")]
+def paragraphs(lines: Sequence[str]) -> list[str]:
+    """The paragraphs of a page's tidy lines: wrapped lines joined, words whole, tables by line."""
     width = _usual_width(lines)
     done: list[str] = []
-    last = ""  # the line before, as it stood
+    last = ""  # the line before, as it stood; empty before a paragraph
     for line in lines:
         bare = line.strip()
         if bare and done and last and not _begins(bare, last, width):
@@ -48,7 +48,7 @@ def paragraphs(text: str) -> list[str]:
         elif bare:
             done.append(bare)
         last = bare
-    return [squeezed for p in done if (squeezed := squeeze(p))]
+    return [squeezed for p in done if re.search(r"\w", squeezed := squeeze(p))]
 
 
 def squeeze(text: str) -> str:
@@ -96,7 +96,7 @@ def _is_row(line: str) -> bool:
     return bool(_LEADERS.search(line) or _COLUMNS.search(line))
 
 
-def _usual_width(lines: list[str]) -> int:
+def _usual_width(lines: Sequence[str]) -> int:
     """Width of a full line: that of the tenth widest in a hundred."""
     widths = sorted(_cells(line.strip()) for line in lines if line.strip())
     return widths[int(0.9 * (len(widths) - 1))] if widths else 0

@@ -1,0 +1,125 @@
+"""Lines that are no text: running headers and footers, page numbers, wherever they stand.
+
+At the edges of pages they are found by repeating from page to page, numbers aside. Where a file's
+own pages don't coincide with the printed ones (a text file, a filing converted to PDF) they stand
+in the middle: found by repeating at the distance of a page, and by counting up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+_EDGE = 3  # lines at the top and bottom of a page that may be running
+_INSIDE = 5  # times that a line inside pages must repeat
+_APART = 22  # usual number of lines between two such
+_DIGITS = re.compile(r"\d+")
+_ROMAN = r"(?=[ivxl])x{0,3}(?:ix|iv|v?i{0,3})"
+_NUMBER = re.compile(
+    rf"(?:page|p\.|第)?\s*[-\u2013\u2014\[(|]?\s*(?P<n>\d{{1,4}}|{_ROMAN}|[A-Z]-\d{{1,3}})\s*"
+    r"[-\u2013\u2014\])|]?\s*(?:页)?\s*(?:(?:of|/|共)\s*\d{1,4}\s*页?)?",
+    re.IGNORECASE,
+)
+_TAIL_NUMBER = re.compile(
+    r"(?:page|第)\s*[-\u2013]?\s*(?P<n>\d{1,4})(?:\s*(?:of|/)\s*\d{1,4}|\s*页|\s*[-\u2013])?\s*$",
+    re.IGNORECASE,
+)
+_PAGE_LINE = re.compile(r"page\s*[-\u2013]?\s*\d{1,4}\s*[-\u2013]?(?:\s*of\s*\d{1,4})?", re.I)
+
+Rows = list[str]
+
+
+def drop_running(pages: Sequence[Rows]) -> list[tuple[Rows, str]]:
+    """Each page's lines without running ones, and the page number printed on it, if any."""
+    shapes = _repeated_edges(pages)
+    edged = [_drop_edges(rows, shapes) for rows in pages]
+    inside = _repeated_inside([rows for rows, _ in edged])
+    numbers = _counting_up([rows for rows, _ in edged])
+    done = []
+    for number, (rows, printed) in enumerate(edged):
+        kept = [
+            row
+            for at, row in enumerate(rows)
+            if row.strip() not in inside
+            and (number, at) not in numbers
+            and not _PAGE_LINE.fullmatch(row.strip())
+        ]
+        done.append((kept, printed))
+    return done
+
+
+def _shape(line: str) -> str:
+    """A line with its numbers blanked, as it would repeat on the next page."""
+    return _DIGITS.sub("#", " ".join(line.split())).casefold()
+
+
+def _edges(rows: Rows) -> tuple[list[int], list[int]]:
+    """Indexes of the first and last lines that hold something."""
+    filled = [i for i, row in enumerate(rows) if row.strip()]
+    return filled[:_EDGE], filled[-_EDGE:]
+
+
+def _repeated_edges(pages: Sequence[Rows]) -> set[str]:
+    """Shapes of lines at page edges that occur on many pages."""
+    counts: Counter[str] = Counter()
+    for rows in pages:
+        top, bottom = _edges(rows)
+        counts.update({_shape(rows[i]) for i in {*top, *bottom}})
+    filled = sum(any(row.strip() for row in rows) for rows in pages)
+    if filled < 3:
+        return set()
+    least = max(3, 0.3 * filled)
+    return {shape for shape, count in counts.items() if count >= least and len(shape) <= 200}
+
+
+def _drop_edges(rows: Rows, shapes: set[str]) -> tuple[Rows, str]:
+    top, bottom = _edges(rows)
+    dropped: set[int] = set()
+    printed = ""
+    for edge in (bottom[::-1], top):
+        for index in edge:
+            bare = rows[index].strip()
+            alone = _NUMBER.fullmatch(bare)
+            if not alone and _shape(bare) not in shapes:
+                break
+            dropped.add(index)
+            number = alone or _TAIL_NUMBER.search(bare)
+            printed = printed or (number.group("n") if number else "")
+    return [row for i, row in enumerate(rows) if i not in dropped], printed
+
+
+def _repeated_inside(pages: Sequence[Rows]) -> set[str]:
+    """Short lines that repeat about once a printed page."""
+    places: dict[str, list[int]] = defaultdict(list)
+    at = 0
+    for rows in pages:
+        for row in rows:
+            bare = row.strip()
+            at += bool(bare)
+            if 5 <= len(bare) <= 80 and sum(c.isalpha() for c in bare) >= 5:
+                places[bare].append(at)
+    found = set()
+    for line, seen in places.items():
+        gaps = sorted(b - a for a, b in itertools.pairwise(seen))
+        if len(seen) >= _INSIDE and gaps[len(gaps) // 2] >= _APART and gaps[0] >= _APART // 3:
+            found.add(line)
+    return found
+
+
+def _counting_up(pages: Sequence[Rows]) -> set[tuple[int, int]]:
+    """Places (page, line) of lone numbers that count up by one."""
+    lone = [
+        (number, at, int(row))
+        for number, rows in enumerate(pages)
+        for at, row in enumerate(rows)
+        if re.fullmatch(r"\s*\d{1,3}\s*", row)
+    ]
+    chain: list[tuple[int, int]] = []
+    expected = 0
+    for number, at, value in lone:
+        if value == expected or (not chain and value <= 3):
+            chain.append((number, at))
+            expected = value + 1
+    return set(chain) if len(chain) >= _INSIDE and len(chain) >= 0.6 * len(lone) else set()
