@@ -199,8 +199,8 @@ class TorchBackend:
             raise ValueError(
                 f"a forward reads 1 to {self._options.batch} tokens, not {len(tokens)}"
             )
-        if start < cells.stop:
-            raise ValueError(f"position {start} isn't past the last, {cells.stop - 1}")
+        if start != cells.stop and (cells.stop or start < 0):
+            raise ValueError(f"position {start} doesn't follow the last, {cells.stop - 1}")
         if not all(0 <= token < self._info.vocabulary for token in tokens):
             raise ValueError("a token isn't in the vocabulary")
 

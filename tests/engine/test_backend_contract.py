@@ -16,6 +16,7 @@ import pytest
 from engine.backend import Backend
 from engine.errors import CannotTrim, NoFreeSequence, OutOfCells, RestoreError
 from engine.fake_backend import FakeBackend
+from engine.fake_tokenizer import FakeTokenizer
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,22 @@ def _llama(kv_type: str) -> Callable[[Path, int, int, int], Backend]:
     return make
 
 
+def _torch(dtype: str) -> Callable[[Path, int, int, int], Backend]:
+    def make(model: Path, cells: int, sequences: int, batch: int) -> Backend:
+        torch = pytest.importorskip("torch")
+        from tests.engine.torch_backends import backend_of
+        from tests.engine.torch_models import small_decoder
+
+        decoder = small_decoder(dtype=getattr(torch, dtype), vocabulary=FakeTokenizer().vocabulary)
+        return backend_of(decoder, cells=cells, sequences=sequences, batch=batch)
+
+    return make
+
+
 CASES = [
     Case("fake", _fake),
+    Case("torch", _torch("float32")),
+    Case("torch-bf16", _torch("bfloat16")),
     Case("llama.cpp", _llama("f16"), (pytest.mark.model,), exact=False, tolerance=1.5),
     Case("llama.cpp-q8_0", _llama("q8_0"), (pytest.mark.model,), tolerance=1.5),
 ]
@@ -72,7 +87,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="module")
 def shared(case: Case, request: pytest.FixtureRequest) -> Iterator[Backend]:
-    path = Path() if case.name == "fake" else request.getfixturevalue("model_path")
+    path = request.getfixturevalue("model_path") if case.marks else Path()
     backend = case.make(path, 1024, 5, 64)
     yield backend
     backend.close()
@@ -242,8 +257,8 @@ def test_saving_changes_nothing(case: Case, backend: Backend) -> None:
     first, second = backend.save(sequence, 0, 40), backend.save(sequence, 0, 40)
     assert first == second
     assert backend.free_cells == free
-    backend.remove(sequence, 39, 40)
-    assert same(case, backend.forward(sequence, tokens[39:], 39), expected)
+    backend.remove(sequence, 38, 40)  # one token alone may be computed in another way
+    assert same(case, backend.forward(sequence, tokens[38:], 38), expected)
 
 
 def test_state_has_an_honest_size(backend: Backend) -> None:
