@@ -143,7 +143,7 @@ def is_heading(paragraph: str) -> bool:
         return bool(found) and found is not None and found.kind == "title"
     if re.search(r"[.;,:]$", rest) and not (found and rest.endswith((".", ":"))):
         return False
-    if re.search(r":\s*\S|/s/|@|\d{5}|[a-z]{3}\.\s+[A-Z]", rest):
+    if re.search(r":\s*\S|/s/|@|\d{5}|[a-z]{2}\.\s+[A-Z]", rest):
         return False  # a label with its value, a signature, an address, two sentences
     letters = [c for c in rest if c.isalpha()]
     if len(letters) < 3 or len(letters) < 0.6 * len(rest.replace(" ", "")):
