@@ -44,6 +44,12 @@ models: $(STAMPS)/run  ## fetch the default models and check them
 samples: $(STAMPS)/test  ## build the sample documents and their questions again
 	$(PY) assets/samples/source/build.py
 
+evaluate: $(STAMPS)/test models  ## answers and passages scored against questions with known pages
+	$(PY) -m tests.evaluation
+
+bench: $(STAMPS)/test models  ## follow-ups with and without the cache, restarts, memory
+	$(PY) -m tests.benchmarks
+
 coverage: $(STAMPS)/test models  ## tests with a report of the lines they miss, as HTML in build/
 	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from desktop_app import doctor_probes, paths
 from desktop_app.composition import Composition
-from desktop_app.errors import explain
+from desktop_app.errors import AppError, explain
 
 Result = tuple[str, str, bool, str]  # name, what was seen, whether it is a problem, what to do
 
@@ -73,7 +73,7 @@ def _try(name: str, part: Callable[[], str]) -> Result:
 
 def _require(condition: bool, otherwise: str) -> None:
     if not condition:
-        raise RuntimeError(otherwise)
+        raise AppError(f"It doesn't work: {otherwise}.", _AGAIN)
 
 
 def _probe(probe: Callable[[], Any]) -> str:

@@ -63,7 +63,9 @@ def install(target: Path, cuda: bool) -> None:
     for name in DROPPED:
         shutil.rmtree(target / name, ignore_errors=True)
     for path in (target / "torch" / "bin").iterdir():
-        if path.name != "torch_shm_manager":
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != "torch_shm_manager":
             path.unlink()
 
 
