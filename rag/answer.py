@@ -136,13 +136,15 @@ class Answerer:
             end.reason == "stopped",
         )
 
-    def _choose(self, question: str, conversation: str, ranked: Sequence[Quote]) -> Evidence:
+    def _choose(
+        self, question: str, conversation: str, ranked: Sequence[Quote], most: int = 4
+    ) -> Evidence:
         generator = self._generator
         left = generator.tokens_left(conversation) - _ANSWER_TOKENS - _RESERVE
         left -= generator.count_tokens(prompt.SYSTEM) + generator.count_tokens(question)
         room = evidence.budget(generator.prefill_speed(), left)
         turns = generator.turns(conversation) if conversation else ()
-        return evidence.choose(ranked, turns, room, generator.count_tokens)
+        return evidence.choose(ranked, turns, room, generator.count_tokens, most)
 
     def _generate(
         self, conversation: str, request: Request
@@ -175,34 +177,29 @@ class Answerer:
             return
         hits = tuple(Hit(f.quote.chunk, f.quote.score) for f in found.found)
         yield EvidenceFound(question, hits)
-        lines = survey_text.lines(found, len(documents) > 1)
         closing = survey_text.closing(found, chinese)
-        text = "\n".join([*lines, "", closing])
+        text = "\n".join([*survey_text.lines(found, len(documents) > 1), "", closing])
         yield AnswerDelta(text)
-        request = Request(
-            user=f"Question: {question}",
-            system=prompt.SYSTEM,
-            prefix=self._gist(lines, conversation) + "\n\n",
-            choices=(closing,),
-            stop_after_choice=True,
-            max_tokens=_ANSWER_TOKENS,
-            record={"question": question},
-        )
+        request = self._gist([f.quote for f in found.found], question, conversation)
         end = yield from self._generate(conversation, request)
         cited = tuple(citations.citation(f.quote) for f in found.found)
         yield Answer(text, True, cited, dict(end.stats), end.reason == "stopped")
 
-    def _gist(self, lines: Sequence[str], conversation: str) -> str:
-        """As many lines as the machine reads in the wanted time, so that the turn stays short."""
-        left = self._generator.tokens_left(conversation) - _ANSWER_TOKENS - _RESERVE
-        room = evidence.budget(self._generator.prefill_speed(), left)
-        kept: list[str] = []
-        for line in lines:
-            room -= self._generator.count_tokens(line)
-            if room < 0 and kept:
-                break
-            kept.append(line)
-        return "\n".join(kept)
+    def _gist(self, found: Sequence[Quote], question: str, conversation: str) -> Request:
+        """What the model keeps of a survey: the passages that it has time to read, as a turn.
+
+        The list itself stays out of the transcript: a small model would go on writing lists.
+        """
+        chosen = self._choose(question, conversation, found, most=len(found))
+        new = sorted(chosen.new, key=lambda q: -q.page)
+        return Request(
+            user=prompt.user_turn(question, new, chosen.known),
+            system=prompt.SYSTEM,
+            choices=(prompt.GIST,),
+            stop_after_choice=True,
+            max_tokens=_ANSWER_TOKENS,
+            record={"question": question, "sent": chosen.record},
+        )
 
 
 def _quoted(past: Sequence[Message]) -> str:

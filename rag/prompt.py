@@ -17,6 +17,9 @@ SYSTEM = (
     "names."
 )
 
+# What the transcript holds as the answer to a question about the whole document.
+GIST = "The passages above state it."
+
 
 def user_turn(question: str, new: Sequence[Quote], known: Sequence[Quote] = ()) -> str:
     """The user turn: new passages, a reference to those already read, and the question.

@@ -22,6 +22,7 @@ _PLACE = 0.2
 _STEM = 6
 
 _FORM = 0.2
+_LENGTH = 0.1
 # "17 Invoicing and payment": names a clause, says nothing.
 _HEADING = re.compile(
     r"(?:(?:article|section|part|schedule|annex|exhibit|appendix)\b[^:]{0,40}|[\d.]{0,8})\s*"
@@ -109,6 +110,7 @@ def rank(
             + _SHARED * shared
             + _EXPECTED * holds_expected(question, sentence.text)
             + _PLACE / (1 + place)
+            - _LENGTH * min(1.0, len(sentence.text) / 800)
             - _FORM * bool(_BLANK.search(sentence.text))
         )
         quotes.append(
