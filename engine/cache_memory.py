@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from engine.cache_file import Block
 from engine.eviction import Candidate, eviction_order, expired
 
-RestoreSeconds = Callable[[str, int, int], float]
+RestoreSeconds = Callable[[str, int], float]
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class MemoryTier:
     Args:
         budget: bytes of all together.
         idle_seconds: unused for so long, a conversation leaves.
-        restore_seconds: from key, tokens and bytes, how long getting it back would take.
+        restore_seconds: from key and bytes, how long getting it back would take.
     """
 
     def __init__(
@@ -81,13 +81,19 @@ class MemoryTier:
         with self._lock:
             self._warm.pop(key, None)
 
-    def sweep(self) -> list[str]:
-        """Drops what expired; returns whose."""
+    def sweep(self) -> set[str]:
+        """Drops what expired; returns whose, those that hold nothing here included."""
         with self._lock:
-            gone = expired(self._candidates(), self._idle_seconds)
+            gone = set(expired(self._candidates(empty=True), self._idle_seconds))
             for key in gone:
                 self._warm[key].blocks = []
         return gone
+
+    def order(self, sizes: dict[str, int]) -> list[str]:
+        """In which order conversations of these sizes should leave another tier above."""
+        with self._lock:
+            found = self._candidates(empty=True, sizes=sizes)
+            return eviction_order(found, self._idle_seconds)
 
     def release_one(self) -> bool:
         """Drops the conversation that matters least; False if none may go."""
@@ -104,14 +110,15 @@ class MemoryTier:
                 return self._warm[key].nbytes if key in self._warm else 0
             return sum(warm.nbytes for warm in self._warm.values())
 
-    def _candidates(self) -> list[Candidate]:
+    def _candidates(
+        self, *, empty: bool = False, sizes: dict[str, int] | None = None
+    ) -> list[Candidate]:
         now = self._clock()
         found = []
         for key, warm in self._warm.items():
-            if not warm.blocks:
+            if not (warm.blocks or empty) or (sizes is not None and key not in sizes):
                 continue
-            tokens = sum(len(block.ids) for block in warm.blocks)
-            seconds = self._restore_seconds(key, tokens, warm.nbytes)
-            unused = now - warm.last_used
-            found.append(Candidate(key, warm.nbytes, seconds, unused, warm.pinned))
+            size = warm.nbytes if sizes is None else sizes[key]
+            seconds = self._restore_seconds(key, size)
+            found.append(Candidate(key, size, seconds, now - warm.last_used, warm.pinned))
         return found

@@ -49,7 +49,7 @@ class CacheStore:
         disk: the cold tier; None keeps nothing on disk.
         memory_budget: bytes in memory.
         idle_seconds: unused for so long, a conversation leaves memory.
-        prefill_speed: tokens a second, to tell what a loss would cost.
+        bytes_per_token, prefill_speed: tell what a loss would cost.
         notify: gets a line for the user; called from the writing thread.
     """
 
@@ -59,12 +59,14 @@ class CacheStore:
         *,
         memory_budget: int,
         idle_seconds: float,
+        bytes_per_token: int,
         prefill_speed: Callable[[], float] = lambda: 300.0,
         notify: Callable[[str], None] = lambda line: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._disk = disk
         self.memory = MemoryTier(memory_budget, idle_seconds, self._restore_seconds, clock)
+        self._bytes_per_token = max(bytes_per_token, 1)
         self._prefill_speed, self._notify = prefill_speed, notify
         self._entries: dict[str, _Entry] = {}
         self._background = Background("cache")
@@ -231,11 +233,19 @@ class CacheStore:
                 self._disk.remove(key)
                 self._disk.forget(key)
 
-    # Time and budgets.
+    def mark_use(self, shared: str, user: Path) -> None:
+        """Notes that the conversation in the folder `user` builds on a shared beginning."""
+        if self._disk is not None:
+            with self._io:
+                self._disk.mark_use(shared, user)
 
-    def sweep(self) -> list[str]:
-        """Lets expired conversations leave memory; returns their keys."""
-        return self.memory.sweep()
+    def release_unused(self) -> set[str]:
+        """Removes shared beginnings from disk that nobody builds on; their keys."""
+        if self._disk is None:
+            return set()
+        self.flush()
+        with self._io:
+            return self._disk.release_unused()
 
     def flush(self, key: str = "", timeout: float | None = None) -> bool:
         """Waits until what was queued (for `key`) is done; False on time-out."""
@@ -305,10 +315,11 @@ class CacheStore:
             self._disk.set_aside.pop()
             self._notify("A conversation's saved cache was damaged; its text is read again.")
 
-    def _restore_seconds(self, key: str, tokens: int, nbytes: int) -> float:
-        if self._disk is not None and self._entries[key].planned:
+    def _restore_seconds(self, key: str, nbytes: int) -> float:
+        entry = self._entries.get(key)
+        if self._disk is not None and entry is not None and entry.planned:
             return nbytes / DISK_SPEED
-        return tokens / max(self._prefill_speed(), 1.0)
+        return nbytes / self._bytes_per_token / max(self._prefill_speed(), 1.0)
 
 
 def _block(span: Span, state: Buffer) -> Block:

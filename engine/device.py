@@ -16,6 +16,7 @@ from engine.types import SequenceId, TokenId
 
 T = TypeVar("T")
 Leave = Callable[[Conversation], None]
+Order = Callable[[list[Conversation]], list[Conversation]]
 
 
 class Device:
@@ -24,11 +25,17 @@ class Device:
     Args:
         backend: whose device.
         leave: is told of a conversation that leaves, before its cells are freed.
+        order: sorts idle conversations, given the least recently used first, by who leaves first.
     """
 
-    def __init__(self, backend: Backend, leave: Leave = lambda conversation: None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        leave: Leave = lambda conversation: None,
+        order: Order = lambda conversations: conversations,
+    ) -> None:
         self.backend = backend
-        self._leave = leave
+        self._leave, self._order = leave, order
         self._resident: dict[str, Conversation] = {}  # the least recently used first
         self._pinned: list[Conversation] = []
 
@@ -79,12 +86,11 @@ class Device:
                     raise
 
     def evict_one(self) -> bool:
-        """Makes the least recently used idle conversation leave; False if there is none."""
-        for conversation in self.resident:
-            if not self.running(conversation):
-                self.evict(conversation)
-                return True
-        return False
+        """Makes the idle conversation that matters least leave; False if there is none."""
+        idle = [one for one in self.resident if not self.running(one)]
+        for conversation in self._order(idle)[:1]:
+            self.evict(conversation)
+        return bool(idle)
 
     def evict(self, conversation: Conversation) -> None:
         """Makes a conversation leave."""

@@ -13,11 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from engine.answering import Answering, Request
 from engine.backend import Backend
+from engine.catch_up import CatchUp
 from engine.chat_template import ChatTemplate
 from engine.constraint import constraint_for
 from engine.conversation import Conversation
 from engine.device import Device
 from engine.errors import InvalidRequest, NoFreeSequence
+from engine.governor import Governor
+from engine.idle import IdleTime
 from engine.reader import Reader
 from engine.register import Register
 from engine.scoring import Scorer
@@ -27,7 +30,6 @@ from engine.types import (
     ConversationInfo,
     EngineOptions,
     Event,
-    Finished,
     ModelInfo,
     Notice,
     RestoredFrom,
@@ -47,21 +49,40 @@ class Engine:
         backend: the model; the engine closes it.
         options: window, budgets and folders.
         tier: keeps conversations that leave the device; None keeps them in the device only.
+        governor: says what window memory allows; None always allows the whole.
+        idle_time: says when idle work may run; None never allows it.
+        notices: lines for the user, which the next answer brings.
     """
 
-    def __init__(self, backend: Backend, options: EngineOptions, tier: Tier | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        options: EngineOptions,
+        tier: Tier | None = None,
+        *,
+        governor: Governor | None = None,
+        idle_time: IdleTime | None = None,
+        notices: deque[str] | None = None,
+    ) -> None:
         self.info: ModelInfo = backend.info
-        self.window = options.window
-        self.notices: deque[str] = deque()
+        self.notices: deque[str] = deque() if notices is None else notices
         self._backend, self._options = backend, options
         self._tier = tier or NoTier()
-        self._device = Device(backend, self._tier.leave)
+        self._governor, self._idle_time = governor, idle_time
+        self._device = Device(backend, self._tier.leave, self._tier.order)
         template = ChatTemplate(backend.chat_template, *_marks(backend))
         self._reader = Reader(self._device, template, lambda: self.window)
+        self._tier.bind(self._reader)
+        self._catch_up = CatchUp(self._reader, self._bring_back, self._tier.sync)
         self._register = Register(backend, self._device, self._tier)
         self._stops: dict[str, list[threading.Event]] = {}
         self._pieces: Vocabulary | None = None
         self._closed = False
+
+    @property
+    def window(self) -> int:
+        """Most tokens of a conversation in view, as memory allows at present."""
+        return self._governor.window if self._governor else self._options.window
 
     # Asking.
 
@@ -92,6 +113,7 @@ class Engine:
         """
         if not turn.user.strip():
             raise InvalidRequest("The question is empty; type one.")
+        self._busy()
         target = self._register.get(conversation)
         self._register.require_idle(target)
         constraint = constraint_for(turn, self._vocabulary()) if _constrained(turn) else None
@@ -116,6 +138,7 @@ class Engine:
         """
         if not turn.user.strip() or not all(answers):
             raise InvalidRequest("A question or an answer to compare is empty.")
+        self._busy()
         base = self._register.get(conversation)
         with self._device.pinned(base):
             self._bring_back(base)
@@ -159,9 +182,11 @@ class Engine:
 
     def open(self, id: str) -> None:  # noqa: A002
         """Gets a conversation ready for its next turn. Raises UnknownConversation."""
+        self._busy()
         known = self._register.known(id)
         if not known.held:
             self._tier.open(known)
+        self._catch_up.want(known)
 
     def rewind(self, id: str, turns: int) -> None:  # noqa: A002
         """Keeps the first `turns` turns, to edit or regenerate what came after.
@@ -170,6 +195,7 @@ class Engine:
             UnknownConversation: there is none of that id.
             InvalidRequest: it runs, or `turns` is negative.
         """
+        self._busy()
         known = self._register.idle(id)
         if turns < 0:
             raise InvalidRequest(f"A conversation can't be rewound to {turns} turns.")
@@ -185,6 +211,7 @@ class Engine:
             UnknownConversation: there is none of that id.
             InvalidRequest: it runs, or `new_id` is taken or empty.
         """
+        self._busy()
         source = self._register.idle(id)
         if not new_id or new_id in self.conversations():
             raise InvalidRequest(f"There is already a conversation {new_id!r}; choose another id.")
@@ -204,7 +231,9 @@ class Engine:
 
     def delete(self, id: str) -> None:  # noqa: A002
         """Removes a conversation and all that is kept of it. Raises UnknownConversation."""
+        self._busy()
         known = self._register.idle(id)
+        self._catch_up.forget(known)
         self._register.remove(known)
         self._tier.delete(id)
 
@@ -216,20 +245,26 @@ class Engine:
             turn: what was asked. text: the answer so far.
             turns: how many turns the conversation had; if it has more, the turn is there already.
         """
+        self._busy()
         target = self._register.get(conversation)
-        if len(target.transcript.turns) != turns:
-            return
-        answered = Turn(turn.user, turn.system, prefix=text)
-        self._reader.begin(target, answered, 0)
-        target.transcript.commit(text, self._reader.closing(None), dict(turn.record))
-        target.catch_up()
-        self._commit(target)
+        if len(target.transcript.turns) == turns:
+            self._tier.begin(target)
+            self._reader.retell(target, turn, text)
+            self._tier.commit(target)
+            self._tier.end(target)
 
     # Housekeeping.
 
     def idle_step(self) -> bool:
-        """One small step of idle work; False when nothing is left."""
-        return False
+        """One small step of idle work, a batch at most; False when nothing is left or allowed."""
+        self._watch()
+        if self._idle_time is None or not self._idle_time.allowed:
+            return False
+        expired = self._tier.expired()
+        for conversation in self._device.resident:
+            if conversation.id in expired and not self._device.running(conversation):
+                self._device.evict(conversation)
+        return self._catch_up.step()
 
     def cache_report(self) -> CacheReport:
         """What is kept where."""
@@ -249,8 +284,7 @@ class Engine:
         """Keeps what is to be kept and frees the model."""
         if not self._closed:
             self._closed = True
-            for conversation in self._device.resident:
-                self._device.evict(conversation)
+            self._catch_up.pause()
             self._tier.close()
             self._backend.close()
 
@@ -265,10 +299,10 @@ class Engine:
             with self._device.pinned(target), self._device.pinned(work):
                 if target.id:
                     self._tier.begin(target)
-                yield from self._notices()
+                self._watch()
                 for event in answering.events():
-                    if isinstance(event, Finished):
-                        yield from self._notices()
+                    self._watch()
+                    yield from self._notices()
                     yield event
         finally:
             stops.remove(request.stop)
@@ -291,13 +325,28 @@ class Engine:
     def _bring_back(self, conversation: Conversation) -> RestoredFrom:
         """Puts a conversation on the device, with what is kept of its keys and values."""
         self._device.place(conversation)
-        if conversation.held or not conversation.transcript.turns:
+        if conversation.held:
             return ""
         if conversation.id:
             source = self._device.attempt(lambda: self._tier.restore(conversation))
             if source:
                 return source
-        return "prefill"
+        return "prefill" if conversation.transcript.turns and not conversation.held else ""
+
+    def _busy(self) -> None:
+        """The user acts: idle work stops and gives back what it uses."""
+        if self._idle_time is not None:
+            self._idle_time.touch()
+        self._catch_up.pause()
+
+    def _watch(self) -> None:
+        """Looks at memory, and passes on what there is to say about it."""
+        if self._governor is not None:
+            self.notices += self._governor.check()
+
+    def release_idle(self) -> bool:
+        """Memory is short: lets one idle conversation leave; False if there is none."""
+        return self._tier.release_one() or self._device.evict_one()
 
     def _vocabulary(self) -> Vocabulary:
         if self._pieces is None:

@@ -43,10 +43,10 @@ _SECONDS_TO_CLOSE = 10.0
 
 def build_engine(options: EngineOptions) -> Any:
     """The real engine; what a host runs unless it is told otherwise."""
-    from engine.engine import Engine
+    from engine.assembly import assemble
     from engine.load import load_backend
 
-    return Engine(load_backend(options), options)
+    return assemble(load_backend(options), options)
 
 
 def run_host(connection: Connection) -> None:

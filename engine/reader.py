@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from engine.backend import Logits
-from engine.chat_template import ChatTemplate, TurnParts, encode_pieces
+from engine.chat_template import ChatTemplate, Piece, TurnParts, encode_pieces
 from engine.conversation import Conversation
 from engine.device import Device
 from engine.errors import ContextTooLong
@@ -20,6 +20,7 @@ from engine.types import TokenId, Turn
 _USUAL_SPEED = 200.0
 _WEIGHT = 512
 _ANSWER_SHARE = 8
+_BETWEEN = "\n\n"  # a document and what is asked about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,30 @@ class Reader:
         ends = self._tokenizer.end_tokens
         return ids[1:] if last in ends and ids and ids[0] in ends else ids
 
+    def retell(self, conversation: Conversation, turn: Turn, answer: str) -> None:
+        """Appends a finished turn by its texts, without making room or reading it."""
+        first = not conversation.transcript.turns
+        parts = self.template.turn(turn.user, turn.system, first=first)
+        conversation.transcript.begin(self._segments(parts, turn, first=first))
+        for token in self._tokenizer.encode(answer):
+            conversation.transcript.append(token)
+        conversation.transcript.commit(answer, self.closing(None), dict(turn.record))
+        conversation.catch_up()
+
     def _segments(self, parts: TurnParts, turn: Turn, *, first: bool) -> list[Segment]:
+        """The turn's segments before the answer; what others may share stands first."""
         segments: list[Segment] = []
         if parts.system:
             ids = encode_pieces(self._tokenizer, parts.system, first=True)
-            segments.append(Segment("system", turn.system, tuple(ids)))
-        pieces = parts.user + parts.assistant_open
+            segments.append(Segment("system", turn.system, tuple(ids), shared=True))
+        pieces = parts.user
+        if turn.document.strip():
+            text = next(n for n, piece in enumerate(pieces) if not piece.special)
+            lead = (*pieces[:text], Piece(turn.document.strip() + _BETWEEN))
+            ids = encode_pieces(self._tokenizer, lead, first=first and not segments)
+            segments.append(Segment("user", turn.document, tuple(ids), shared=True))
+            pieces = pieces[text:]
+        pieces += parts.assistant_open
         ids = encode_pieces(self._tokenizer, pieces, first=first and not segments)
         segments.append(Segment("user", turn.user, tuple(ids)))
         return segments

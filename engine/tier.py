@@ -9,12 +9,16 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 from engine.conversation import Conversation
+from engine.reader import Reader
 
 Source = Literal["", "memory", "disk"]
 
 
 class Tier(Protocol):
     """Keeps conversations while they aren't on the device."""
+
+    def bind(self, reader: Reader) -> None:
+        """Called once, before anything else: the device and the words of this engine."""
 
     def conversations(self) -> list[str]:
         """Ids of those that are kept, the last used first."""
@@ -35,7 +39,8 @@ class Tier(Protocol):
     def restore(self, conversation: Conversation) -> Source:
         """Loads as many of the first visible tokens as are kept into its empty sequence.
 
-        Sets `held` and `decoded`; `conversation.sequence` is given. Where they came from.
+        Sets `held` and `decoded`; `conversation.sequence` is given, and may be exchanged for
+        another. Where they came from. A new conversation can have a shared beginning.
 
         Raises:
             OutOfCells: no room on the device; the sequence is left empty, and it is tried again.
@@ -44,8 +49,20 @@ class Tier(Protocol):
     def commit(self, conversation: Conversation) -> None:
         """A turn was added: its words are kept for good, its keys and values soon."""
 
+    def sync(self, conversation: Conversation) -> None:
+        """The device holds more of it than before, or more exactly."""
+
     def end(self, conversation: Conversation) -> None:
         """The turn that `begin` named is over, committed or not."""
+
+    def order(self, conversations: list[Conversation]) -> list[Conversation]:
+        """The order in which idle conversations should leave the device; a part is enough."""
+
+    def expired(self) -> set[str]:
+        """Lets what was idle for long leave memory; ids that should leave the device too."""
+
+    def release_one(self) -> bool:
+        """Memory is short: lets one idle conversation leave it; False if there is none."""
 
     def leave(self, conversation: Conversation) -> None:
         """It leaves the device now; `sequence` and `held` are still good."""
@@ -69,6 +86,9 @@ class Tier(Protocol):
 class NoTier:
     """Keeps nothing: what leaves the device is read again."""
 
+    def bind(self, reader: Reader) -> None:
+        pass
+
     def conversations(self) -> list[str]:
         return []
 
@@ -87,8 +107,20 @@ class NoTier:
     def commit(self, conversation: Conversation) -> None:
         pass
 
+    def sync(self, conversation: Conversation) -> None:
+        pass
+
     def end(self, conversation: Conversation) -> None:
         pass
+
+    def order(self, conversations: list[Conversation]) -> list[Conversation]:
+        return conversations
+
+    def expired(self) -> set[str]:
+        return set()
+
+    def release_one(self) -> bool:
+        return False
 
     def leave(self, conversation: Conversation) -> None:
         pass

@@ -30,12 +30,24 @@ class Segment:
         ids: its tokens with the marks around it; an answer's are the prefix that was given to the
             model, what the model wrote, and what closes the answer.
         generated: whether a model wrote it.
+        shared: whether other conversations may begin with the same, on purpose.
     """
 
     role: Role
     text: str
     ids: tuple[TokenId, ...]
     generated: bool = False
+    shared: bool = False
+
+    def to_record(self) -> dict[str, object]:
+        """As JSON."""
+        return {
+            "role": self.role,
+            "text": self.text,
+            "ids": list(self.ids),
+            "generated": self.generated,
+            "shared": self.shared,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +61,7 @@ class CommittedTurn:
 
     def to_record(self) -> dict[str, object]:
         """As JSON."""
-        segments = [
-            {"role": s.role, "text": s.text, "ids": list(s.ids), "generated": s.generated}
-            for s in self.segments
-        ]
+        segments = [segment.to_record() for segment in self.segments]
         return {"segments": segments, "record": self.record}
 
 
@@ -79,6 +88,17 @@ class Transcript:
         first = self.turns[0].segments if self.turns else tuple(self._open or ())
         system = sum(len(s.ids) for s in first if s.role == "system")
         return min(max(system, SINKS), len(self.ids))
+
+    @property
+    def shareable(self) -> list[int]:
+        """Lengths in places of the beginnings that others may share, the longest first."""
+        first = self.turns[0].segments if self.turns else tuple(self._open or ())
+        lengths: list[int] = []
+        for segment in first:
+            if not segment.shared:
+                break
+            lengths.insert(0, len(segment.ids) + (lengths[0] if lengths else 0))
+        return lengths
 
     def begin(self, segments: Sequence[Segment]) -> None:
         """Appends a turn's segments before the answer. Raises InvalidRequest if one is open."""
@@ -161,4 +181,4 @@ def _segment(record: object) -> Segment:
         raise ValueError(f"this is not a segment: {role!r}")
     if not all(isinstance(token, int) and token >= 0 for token in ids):
         raise ValueError("a segment's ids must be whole numbers")
-    return Segment(role, text, ids, bool(fields["generated"]))
+    return Segment(role, text, ids, bool(fields["generated"]), bool(fields.get("shared")))

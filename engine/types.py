@@ -32,6 +32,7 @@ class EngineOptions:
         memory_budget: bytes of main memory for idle conversations.
         disk_budget: bytes on disk for all conversations.
         idle_seconds: after this long a conversation leaves memory (it stays on disk).
+        idle_on_battery: whether idle work runs on battery too.
     """
 
     model: Path
@@ -46,6 +47,7 @@ class EngineOptions:
     memory_budget: int = 1 << 30
     disk_budget: int = 8 << 30
     idle_seconds: float = 1800.0
+    idle_on_battery: bool = False
 
     def __post_init__(self) -> None:
         if self.window < 256:
@@ -101,6 +103,9 @@ class Turn:
         stop_after_choice: end the answer with the choice.
         record: what the transcript keeps with the turn for the caller (e.g. ids of the passages
             sent); comes back in `ConversationInfo.turns`.
+        document: a text that stands before `user` and is the same in other conversations too,
+            such as a document that is read whole; what is computed of it in a first turn is
+            shared with them.
     """
 
     user: str
@@ -110,6 +115,7 @@ class Turn:
     spans: tuple[str, ...] = ()
     stop_after_choice: bool = False
     record: dict[str, object] = field(default_factory=dict)
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)

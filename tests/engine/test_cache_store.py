@@ -56,6 +56,7 @@ class World:
             self.cold,
             memory_budget=self.memory,
             idle_seconds=1800,
+            bytes_per_token=BYTES,
             notify=self.lines.append,
             clock=lambda: self.now,
         )
@@ -191,13 +192,13 @@ def test_idle_conversations_leave_memory_but_not_the_disk(world: World) -> None:
     world.now = 1000
     world.store.pin("b", False)
     world.now = 1900
-    assert world.store.sweep() == ["a"]
+    assert world.store.memory.sweep() == {"a"}
     assert world.take("a") == ([(0, 10)], "disk")
     assert world.take("b") == ([(0, 10)], "memory")
 
 
 def test_without_a_disk_memory_is_all(tmp_path: Path) -> None:
-    store = CacheStore(None, memory_budget=GB, idle_seconds=9)
+    store = CacheStore(None, memory_budget=GB, idle_seconds=9, bytes_per_token=BYTES)
     store.register("a", None, identity("a"), None)
     assert store.known("a")
     assert not store.known("b")

@@ -7,51 +7,32 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from engine.idle import IdleWork, on_battery
+from engine.idle import IdleTime, on_battery
 
 
-class Work:
-    def __init__(self, *, battery: bool = False, allow: bool = False) -> None:
-        self.now = 0.0
-        self.left = {"exact": 2, "prefetch": 1}
-        self.done: list[str] = []
-        steps = [lambda name=name: self.step(name) for name in self.left]
-        self.idle = IdleWork(
-            steps, allow_on_battery=allow, clock=lambda: self.now, battery=lambda: battery
-        )
+class Clock:
+    now = 0.0
 
-    def step(self, name: str) -> bool:
-        if not self.left[name]:
-            return False
-        self.left[name] -= 1
-        self.done.append(name)
-        return True
+    def __call__(self) -> float:
+        return self.now
 
 
-def test_it_waits_for_quiet_then_works_kind_by_kind() -> None:
-    work = Work()
-    assert not work.idle.step()
-    work.now = 2.0
-    assert [work.idle.step() for _ in range(4)] == [True, True, True, False]
-    assert work.done == ["exact", "exact", "prefetch"]
+def test_it_is_allowed_after_a_quiet_time_that_every_use_begins_anew() -> None:
+    clock = Clock()
+    idle = IdleTime(quiet_seconds=2, clock=clock, battery=lambda: False)
+    seen = []
+    for second in range(8):
+        clock.now = second
+        if second == 4:
+            idle.touch()
+        seen.append(idle.allowed)
+    assert seen == [False, False, True, True, False, False, True, True]
 
 
-def test_the_user_comes_first() -> None:
-    work = Work()
-    work.now = 2.0
-    assert work.idle.step()
-    work.idle.touch()
-    assert not work.idle.step()
-    assert work.done == ["exact"]
-
-
-def test_battery() -> None:
-    work = Work(battery=True)
-    work.now = 9.0
-    assert not work.idle.step()
-    allowed = Work(battery=True, allow=True)
-    allowed.now = 9.0
-    assert allowed.idle.step()
+@pytest.mark.parametrize(("allow", "wanted"), [(False, False), (True, True)])
+def test_battery(allow: bool, wanted: bool) -> None:
+    idle = IdleTime(quiet_seconds=0, allow_on_battery=allow, battery=lambda: True)
+    assert idle.allowed is wanted
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,138 @@
+"""Idle work on conversations: reads what is pending, and makes answers exact.
+
+An answer's keys and values were written token by token and can differ in the last bits from what
+reading it at once gives. So it is read again, on a fork, a batch a step; when all is read, the
+fork takes the conversation's place. Whatever the user does in between, nothing is lost but the
+fork. It knows the device and the reader, and decides neither when it may work nor what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.conversation import Conversation
+from engine.device import Device
+from engine.errors import EngineError, NoFreeSequence, OutOfCells
+from engine.reader import Reader
+
+
+class CatchUp:
+    """One small step at a time.
+
+    Args:
+        reader: reads. bring_back: puts a conversation on the device.
+        sync: is told that the device holds more of a conversation, or more exactly.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        bring_back: Callable[[Conversation], object],
+        sync: Callable[[Conversation], None],
+    ) -> None:
+        self._reader, self._bring_back, self._sync = reader, bring_back, sync
+        self._device: Device = reader.device
+        self._wanted: list[Conversation] = []
+        self._skip: set[tuple[str, int]] = set()
+        self._target: Conversation | None = None
+        self._work: Conversation | None = None
+
+    def want(self, conversation: Conversation) -> None:
+        """The user opened a conversation: it should be up to date."""
+        self.forget(conversation)
+        self._wanted.append(conversation)
+
+    def forget(self, conversation: Conversation) -> None:
+        """It is deleted or replaced."""
+        self._wanted = [one for one in self._wanted if one is not conversation]
+
+    def pause(self) -> None:
+        """The user acts: gives up what is half done, so that nothing is in the way."""
+        if self._work is not None:
+            self._work.leave_device()
+        self._work = self._target = None
+
+    def step(self) -> bool:
+        """Reads at most one batch; False when nothing is left."""
+        try:
+            return self._continue() or self._read_pending() or self._begin()
+        except (OutOfCells, NoFreeSequence):
+            self._give_up()
+            return False
+        except EngineError:
+            self._give_up()
+            raise
+
+    def _read_pending(self) -> bool:
+        """Reads a batch of a conversation that was opened or whose last words are unread."""
+        for conversation in [*reversed(self._wanted), *reversed(self._device.resident)]:
+            if self._device.running(conversation) or not conversation.pending:
+                continue
+            if self._skipped(conversation):
+                continue
+            with self._device.pinned(conversation):
+                self._bring_back(conversation)
+                self._one_batch(conversation)
+            if not conversation.pending:
+                self._sync(conversation)
+            return True
+        return False
+
+    def _begin(self) -> bool:
+        """Forks the conversation that was used last among those with an inexact answer."""
+        backend = self._device.backend
+        if not backend.info.can_trim:
+            return False
+        for target in reversed(self._device.resident):
+            if not target.decoded or self._device.running(target) or self._skipped(target):
+                continue
+            first = min(target.window.index_of(place) for place in target.decoded)
+            if backend.free_cells < target.held - first or target.sequence is None:
+                self._skip.add(_state(target))
+                continue
+            work = Conversation("", backend)
+            work.transcript, work.window = target.transcript, target.window.copy()
+            work.sequence = backend.fork(target.sequence)
+            work.held, work.decoded = target.held, set(target.decoded)
+            work.keep(first)
+            self._target, self._work = target, work
+            return True
+        return False
+
+    def _continue(self) -> bool:
+        """Reads the fork's next batch; exchanges the sequences when it is complete."""
+        work, target = self._work, self._target
+        if work is None or target is None:
+            return False
+        if target.sequence is None or target.held < work.held:
+            self._give_up()
+            return True
+        if work.pending:
+            self._one_batch(work)
+        if not work.pending:
+            old, target.sequence = target.sequence, work.sequence
+            target.held, target.decoded = work.held, work.decoded
+            self._device.backend.free_sequence(old)
+            self._work = self._target = None
+            self._sync(target)
+        return True
+
+    def _one_batch(self, conversation: Conversation) -> None:
+        steps = self._reader.read(conversation)
+        next(steps, None)
+        steps.close()  # type: ignore[attr-defined]
+
+    def _skipped(self, conversation: Conversation) -> bool:
+        """Whether it failed already in the state that it is in."""
+        return _state(conversation) in self._skip
+
+    def _give_up(self) -> None:
+        if self._target is not None:
+            self._skip.add(_state(self._target))
+        for conversation in self._wanted:
+            self._skip.add(_state(conversation))
+        self.pause()
+
+
+def _state(conversation: Conversation) -> tuple[str, int]:
+    return conversation.id, len(conversation.transcript.ids)
