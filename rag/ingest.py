@@ -137,7 +137,7 @@ class Ingestor:
     def _result(self, path: Path, name: str, status: DocumentStatus) -> IngestResult:
         document = self._store.find(name=name)
         assert document is not None
-        recognised, empty = self._store.counts(name)
+        recognised, empty = self._store.page_counts(name)
         return IngestResult(
             str(path), name, status, document.pages, recognised, empty, document.chunks
         )

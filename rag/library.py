@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag.errors import InvalidQuestion, StoreError, UnknownDocument
+from rag.errors import InvalidQuestion, UnknownDocument
 from rag.index import VectorIndex
 from rag.ingest import Ingestor, embedded_text
 from rag.parser import Parser
@@ -169,6 +169,3 @@ class Library:
             self._saved = True
         except OSError:
             self._index_path.unlink(missing_ok=True)
-
-
-__all__ = ["Library", "StoreError"]

@@ -1,0 +1,75 @@
+"""A concept of contract language: how people ask for it, and how clauses word it.
+
+People ask "can they walk away early?", clauses say "may terminate this Agreement for convenience
+upon thirty days' written notice". The lexicons (`lexicon_*`) hold general kinds of clause, in no
+document's words; `Expansion` brings a question nearer to the wording of the clauses it asks for.
+Knows no index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A kind of clause.
+
+    Attributes:
+        name: the usual caption.
+        asked: a regular expression over the lower-case question.
+        terms: words that such clauses hold, for the keyword search.
+        wording: typical wording, for the vector search.
+        place: where such text usually stands in a document, if that is usual at all.
+    """
+
+    name: str
+    asked: str
+    terms: str
+    wording: str
+    place: Literal["", "start", "end"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What the concepts of a question add to it."""
+
+    names: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    place: Literal["", "start", "end"] = ""
+
+
+def expand(question: str, concepts: Sequence[Concept] | None = None, most: int = 2) -> Expansion:
+    """The concepts that a question asks for: the longest match first, at most `most`."""
+    text = " ".join(question.lower().replace("\u2019", "'").split())
+    found: list[tuple[int, Concept]] = []
+    for concept, pattern in _compiled() if concepts is None else _compile(concepts):
+        lengths = [len(match.group()) for match in pattern.finditer(text)]
+        if lengths:
+            found.append((sum(lengths), concept))
+    found.sort(key=lambda pair: -pair[0])
+    chosen = [concept for _, concept in found[:most]]
+    places = {concept.place for concept in chosen}
+    return Expansion(
+        tuple(concept.name for concept in chosen),
+        tuple(term for concept in chosen for term in concept.terms.split()),
+        tuple(concept.wording for concept in chosen),
+        places.pop() if len(places) == 1 else "",
+    )
+
+
+def _compile(concepts: Sequence[Concept]) -> list[tuple[Concept, re.Pattern[str]]]:
+    return [(concept, re.compile(concept.asked)) for concept in concepts]
+
+
+@cache
+def _compiled() -> list[tuple[Concept, re.Pattern[str]]]:
+    from rag import lexicon_commercial, lexicon_mergers, lexicon_privacy, lexicon_secrecy
+
+    modules = (lexicon_commercial, lexicon_secrecy, lexicon_mergers, lexicon_privacy)
+    return _compile([concept for module in modules for concept in module.CONCEPTS])

@@ -1,0 +1,61 @@
+"""A document's chunks in memory, as the ranking needs them: vectors and word counts by word.
+
+Built from rows, kept by `Shelves` for the documents asked about lately. Knows no question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.protocols import Vectors
+from rag.sections import CONTENTS
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is kept of a chunk; `words` are its search words, its section's included."""
+
+    id: int
+    ordinal: int
+    text: str
+    section: str
+    words: Sequence[str]
+
+
+class Shelf:
+    """N chunks, of one document or of several."""
+
+    def __init__(self, rows: Sequence[Row], vectors: Vectors) -> None:
+        """`vectors` has row i for `rows[i]`, shape (N, D)."""
+        self.ids = [row.id for row in rows]
+        self.texts = [row.text for row in rows]
+        self.ordinals = np.array([row.ordinal for row in rows], np.int64)
+        self.contents = np.array([row.section == CONTENTS for row in rows], bool)
+        self.vectors = vectors
+        self.lengths = np.array([len(row.words) for row in rows], np.float64)
+        self._codes: dict[str, int] = {}
+        codes = [self._codes.setdefault(w, len(self._codes)) for row in rows for w in row.words]
+        places = np.repeat(np.arange(len(rows)), self.lengths.astype(np.int64))
+        keys = np.asarray(codes, np.int64) * max(1, len(rows)) + places
+        both, self._counts = np.unique(keys, return_counts=True)
+        of_word, self._rows = np.divmod(both, max(1, len(rows)))
+        self._starts = np.searchsorted(of_word, np.arange(len(self._codes) + 1))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def holding(self, word: str) -> tuple[Counts, Counts]:
+        """Rows that hold a search word, and how often each does."""
+        code = self._codes.get(word)
+        if code is None:
+            nothing = np.zeros(0, np.int64)
+            return nothing, nothing
+        part = slice(self._starts[code], self._starts[code + 1])
+        return self._rows[part], self._counts[part]
