@@ -67,6 +67,12 @@ class LookupJobs:
         yield records.DocumentList(request.job, tuple(self._open().documents()))
 
     @handle.register
+    def _(self, request: records.ListPages) -> Replies:
+        pages = self._open().pages(request.document)
+        entries = tuple(records.PageEntry(p.number, p.printed, p.status) for p in pages)
+        yield records.PageList(request.job, request.document, entries)
+
+    @handle.register
     def _(self, request: records.ListConversations) -> Replies:
         yield self._conversations(request.job)
 

@@ -49,6 +49,24 @@ class DocumentList:
 
 
 @dataclass(frozen=True, slots=True)
+class PageEntry:
+    """A page: its place in the file, from 1; the number printed on it; how its text was found."""
+
+    number: int
+    printed: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageList:
+    """The pages of a document."""
+
+    job: int
+    document: str
+    pages: tuple[PageEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """The passages found, before the model has read them."""
 
@@ -189,7 +207,7 @@ class Failed:
 
 
 Reply = (
-    Started | Progress | Ingested | DocumentList | Evidence | Reading | Delta | Notice | Answered
-    | ConversationList | ConversationOpened | Rectangles | SettingsChanged | CacheFigures
+    Started | Progress | Ingested | DocumentList | PageList | Evidence | Reading | Delta | Notice
+    | Answered | ConversationList | ConversationOpened | Rectangles | SettingsChanged | CacheFigures
     | ModelList | DoctorFindings | Finished | Failed
 )  # fmt: skip

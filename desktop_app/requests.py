@@ -34,6 +34,14 @@ class ListDocuments:
 
 
 @dataclass(frozen=True, slots=True)
+class ListPages:
+    """The pages of a document as they were read. Reply: PageList."""
+
+    job: int
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Ask a question in a conversation ("" = keep nothing).
 
@@ -173,7 +181,7 @@ class Doctor:
 
 
 Request = (
-    Ingest | Remove | ListDocuments | Ask | Regenerate | Edit | Stop | ListConversations
+    Ingest | Remove | ListDocuments | ListPages | Ask | Regenerate | Edit | Stop | ListConversations
     | NewConversation | OpenConversation | RenameConversation | DeleteConversation
     | ForkConversation | FindRectangles | ChangeSettings | GetCacheReport | ClearCache
     | ListModels | Doctor

@@ -111,6 +111,8 @@ class FindBar(QFrame):
 
     def _search(self) -> None:
         self._model.setSearchString(self.field.text().strip())
+        if self._view.page >= 0 and self.field.text().strip():
+            self._model.resultsOnPage(self._view.page)  # this page first
         self._refresh.start()
 
     def _first_from_here(self) -> int:

@@ -41,6 +41,7 @@ class MarkdownView(QTextBrowser):
         self._base = scaled(self.font(), scale)
         self.setFont(self._base)
         self.document().setDocumentMargin(0)
+        self.document().setIndentWidth(24)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

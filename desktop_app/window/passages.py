@@ -24,6 +24,7 @@ class Passages(QObject):
         self._model = model
         self._panel = panel
         self._job = 0
+        self._pages_job = 0
         self.document = ""
 
     def show_citation(self, citation: Citation) -> None:
@@ -58,9 +59,16 @@ class Passages(QObject):
             return False
         self._panel.show()
         opened = self._panel.open(path, name)
+        if opened and name != self.document:
+            self._jobs.forget(self._pages_job)
+            self._pages_job = self._jobs.submit(records.ListPages, self._on_pages, document=name)
         self.document = name
         self.document_shown.emit(name)
         return opened
+
+    def _on_pages(self, reply: records.Reply) -> None:
+        if isinstance(reply, records.PageList) and reply.document == self.document:
+            self._panel.set_pages(reply.pages)
 
     def _show(self, document: str, page: int, quote: str) -> bool:
         if not self._open(document):

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QIntValidator
 from PySide6.QtPdf import QPdfDocument
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
+from desktop_app.records import PageEntry
 from desktop_app.window.controls import ElidedLabel, IconButton, IconLabel, frame, label
 from desktop_app.window.find_bar import FindBar
 from desktop_app.window.page_marks import Box
@@ -21,6 +22,7 @@ from desktop_app.window.text_page_view import TextPageView
 from desktop_app.window.theme import Theme
 
 EMPTY = "Open a document, or click a citation: its page appears here with the passage marked."
+READ_AS = {"ocr": "recognised", "empty": "no text", "garbled": "unreadable"}
 NOT_FOUND = "The passage could not be marked; this is its page."
 
 
@@ -33,7 +35,7 @@ class PdfPanel(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._path = ""
-        self._pending: tuple[int, tuple[Box, ...]] | None = None
+        self._pages: dict[int, PageEntry] = {}
         self.document = QPdfDocument(self)
         self.view = PdfView()
         self.text = TextPageView(theme)
@@ -93,6 +95,11 @@ class PdfPanel(QWidget):
         self._set_controls(enabled=False)
         return True
 
+    def set_pages(self, pages: Sequence[PageEntry]) -> None:
+        """What was read from the pages: the numbers printed on them, and how."""
+        self._pages = {entry.number: entry for entry in pages}
+        self._page_changed(self.view.page)
+
     def show_page(self, page: int) -> None:
         """Goes to a page, from 1."""
         if self._stack.currentWidget() is self.view:
@@ -149,7 +156,7 @@ class PdfPanel(QWidget):
         self._page.returnPressed.connect(self._go)
         self._count = label(role="soft")
         self._printed = label(role="faint")
-        self._printed.setToolTip("The number printed on this page")
+        self._printed.setToolTip("The number printed on this page, and how its text was found")
         self._zoom = label("100 %", role="soft")
         self._zoom.setMinimumWidth(44)
         self._zoom.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -209,6 +216,7 @@ class PdfPanel(QWidget):
             self._say(f"The pages of '{name}' can't be drawn; the file may be damaged.")
             return False
         self._path = path
+        self._pages = {}
         self.view.setDocument(self.document)
         self.find_bar.set_document(self.document)
         self._stack.setCurrentWidget(self.view)
@@ -252,9 +260,12 @@ class PdfPanel(QWidget):
         if page < 0:
             return
         self._page.setText(str(page + 1))
-        printed = self.document.pageLabel(page)
-        differs = printed and printed != str(page + 1)
-        self._printed.setText(f"· printed {printed}" if differs else "")
+        entry = self._pages.get(page + 1)
+        printed = (entry.printed if entry else "") or self.document.pageLabel(page)
+        parts = [f"printed {printed}"] if printed and printed != str(page + 1) else []
+        if entry is not None and entry.status in READ_AS:
+            parts.append(READ_AS[entry.status])
+        self._printed.setText(" ".join(f"· {part}" for part in parts))
 
     def _zoom_changed(self, zoom: float) -> None:
         self._zoom.setText(f"{zoom * 100:.0f} %")

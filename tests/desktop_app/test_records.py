@@ -20,6 +20,7 @@ SAMPLES = [
     records.Stop(5, 2),
     records.Ingested(1, IngestResult("/a", "a", "needs_password", error="locked")),
     records.DocumentList(1, (Document("a", "/a", "00", 3, 4, "2026-01-01"),)),
+    records.PageList(1, "a", (records.PageEntry(1, "iv", "ocr"),)),
     records.Evidence(2, "How?", (Hit(CHUNK, 0.5),)),
     records.Answered(2, "c", 0, ANSWER),
     records.ConversationOpened(

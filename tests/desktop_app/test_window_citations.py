@@ -207,6 +207,19 @@ def test_physical_and_printed_pages_are_both_shown(harness: Harness) -> None:
     assert panel._printed.text() == "· printed v"
 
 
+def test_what_was_read_of_a_page_is_shown(harness: Harness) -> None:
+    harness.controller.passages.show_document(SUPPLY, page=2)
+    harness.settle(0.4)
+    job = harness.worker.last(records.ListPages).job
+
+    harness.reply(records.PageList(job, SUPPLY, (records.PageEntry(2, "iv", "ocr"),)))
+    assert harness.window.pdf._printed.text() == "· printed iv · recognised"
+    harness.window.pdf.show_page(3)
+    harness.settle(0.4)
+
+    assert harness.window.pdf._printed.text() == ""
+
+
 def test_the_page_box_goes_to_a_page_of_the_file(harness: Harness) -> None:
     harness.controller.passages.show_document(SUPPLY)
     panel = harness.window.pdf

@@ -88,6 +88,9 @@ def test_from_a_file_to_an_answer_and_back_after_a_restart(
     assert any(isinstance(r, records.Progress) for r in added)
     listed = next(r for r in reversed(added) if isinstance(r, records.DocumentList))
     assert [d.name for d in listed.documents] == [contract.name]
+    pages = window.do(records.ListPages, document=contract.name)[0]
+    assert isinstance(pages, records.PageList)
+    assert [p.number for p in pages.pages] == list(range(1, result.pages + 1))
     # when a conversation is begun and a question is asked
     opened = window.do(records.NewConversation, title="付款")[0]
     assert isinstance(opened, records.ConversationOpened)
