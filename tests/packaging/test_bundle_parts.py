@@ -1,0 +1,123 @@
+"""Parts of the packaging that need no build: tables, audit, bill of materials, icons, locks."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import sys
+import tomllib
+from pathlib import Path
+
+import documents
+import elf_audit
+import freeze
+import pytest
+import system_libraries
+from components import Component
+
+ROOT = Path(__file__).resolve().parents[2]
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ELF files")
+
+
+def test_a_library_of_the_system_stays_out_only_if_a_package_brings_it() -> None:
+    assert system_libraries.left_out("libstdc++.so.6")
+    assert system_libraries.left_out("libxcb-icccm.so.4")
+    assert not system_libraries.left_out("libssl.so.3")
+    assert not system_libraries.left_out("libpython3.11.so.1.0")
+
+
+def test_depends_names_each_package_once_with_its_renamed_form() -> None:
+    depends = system_libraries.depends()
+
+    assert len(depends) == len(set(depends))
+    assert "libglib2.0-0 (>= 2.60) | libglib2.0-0t64" in depends
+    assert {"libgomp1", "libxcb-cursor0", "libegl1"} <= set(depends)
+
+
+@LINUX
+def test_the_audit_reads_what_a_program_needs() -> None:
+    program = Path(sys.executable).resolve()
+    dynamic = elf_audit.read(program, "--dynamic")
+
+    assert "libc.so.6" in elf_audit.needed(dynamic)
+    assert (2, 0) < elf_audit.glibc(elf_audit.read(program, "--version-info")) < (3, 0)
+
+
+@LINUX
+def test_the_audit_names_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "program").write_bytes(Path(sys.executable).resolve().read_bytes())
+    (tmp_path / "libxcb.so.1").write_bytes(b"\x7fELF and no more")
+    (tmp_path / "gone").symlink_to(tmp_path / "nothing")
+
+    found = "\n".join(elf_audit.problems(tmp_path))
+
+    assert "libxcb.so.1 is a library of the system" in found
+    assert "gone is a link to nothing" in found
+
+
+def test_what_no_window_uses_is_left_out() -> None:
+    assert freeze.unwanted("PySide6/Qt/plugins/platforms/libqeglfs.so")
+    assert freeze.unwanted("PySide6/Qt/lib/libQt6Quick.so.6")
+    assert freeze.unwanted("PySide6/Qt/translations/qtbase_uk.qm")
+    assert not freeze.unwanted("PySide6/Qt/plugins/platforms/libqxcb.so")
+    assert not freeze.unwanted("PySide6/Qt/plugins/platforminputcontexts/libibusplugin.so")
+    assert not freeze.unwanted("PySide6/Qt/translations/qtbase_zh_CN.qm")
+
+
+def test_torch_is_not_frozen() -> None:
+    assert {"torch", "transformers", "sentence_transformers"} <= set(freeze.EXCLUDED)
+
+
+@pytest.mark.parametrize("system", ["linux", "windows", "macos"])
+def test_the_locks_hold_every_dependency_with_a_hash(system: str) -> None:
+    text = (ROOT / "packaging" / "locks" / f"{system}.lock").read_text(encoding="utf8")
+    locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", text, re.MULTILINE)}
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wanted = tomllib.load(file)["project"]["dependencies"]
+    names = {re.split(r"[<>=]", name)[0].lower() for name in wanted} - {"llama-cpp-python"}
+
+    assert names <= locked
+    assert "torch" not in locked
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) == len(locked)
+
+
+def test_the_bill_of_materials_is_the_same_for_the_same_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    parts = [
+        Component("library", "numpy", "2.0", "pkg:pypi/numpy@2.0", "BSD-3-Clause"),
+        Component("machine-learning-model", "m", "1", "", "Apache-2.0", sha256="ab" * 32),
+    ]
+
+    bill = documents.bill_of_materials(parts)
+
+    assert bill == documents.bill_of_materials(parts)
+    assert bill["specVersion"] == "1.6"
+    text = json.dumps(bill)
+    assert '"purl": "pkg:pypi/numpy@2.0"' in text
+    assert '"2023-11-14T22:13:20Z"' in text
+    assert f'"content": "{"ab" * 32}"' in text
+
+
+def test_licences_are_collected_with_a_list(tmp_path: Path) -> None:
+    text = tmp_path / "LICENSE"
+    text.write_text("Be kind.")
+    part = Component("library", "thing", "1.0", "", "MIT", (text, text))
+
+    documents.write_licences([part], tmp_path / "out")
+
+    assert "thing 1.0: MIT" in (tmp_path / "out" / "LIST.txt").read_text()
+    assert len(list((tmp_path / "out" / "thing").iterdir())) == 2
+
+
+def test_icons_in_the_formats_of_all_systems(qapp: object) -> None:
+    import icons
+
+    ico, icns = icons.ico((16, 32)), icons.icns()
+
+    assert struct.unpack_from("<HHH", ico) == (0, 1, 2)
+    assert ico.count(b"\x89PNG") == 2
+    assert icns[:4] == b"icns"
+    assert struct.unpack_from(">I", icns, 4)[0] == len(icns)
