@@ -22,10 +22,10 @@ def clean_pages(raw: Sequence[RawPage]) -> list[Page]:
     for page, (kept, printed) in zip(raw, drop_running(rows), strict=True):
         text = "\n".join(paragraphs(kept))
         status: PageStatus = "text"
-        if not re.search(r"\w", text):
-            text, status = "", "empty"
-        elif is_garbled(text):
+        if is_garbled("\n".join(kept)):
             status = "garbled"
+        elif not re.search(r"\w", text):
+            text, status = "", "empty"
         label = page.label if page.label != str(page.number) else ""
         pages.append(Page(page.number, text, printed or label, status))
     return _join_broken_words(pages)
