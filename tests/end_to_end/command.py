@@ -17,7 +17,7 @@ SECONDS = 280
 class Program:
     """`clausebook` with a home of its own, given to it in the environment."""
 
-    def __init__(self, home: Path, environment: Mapping[str, str] = {}) -> None:  # noqa: B006
+    def __init__(self, home: Path, environment: Mapping[str, str] = {}) -> None:
         self.home = home
         self.environment = os.environ | {"CLAUSEBOOK_HOME": str(home), **environment}
 

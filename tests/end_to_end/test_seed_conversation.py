@@ -1,4 +1,4 @@
-"""The main job with the real models: documents in, three questions in a row, checked answers out."""
+"""The main job with the real models: documents in, three questions, checked answers out."""
 
 from __future__ import annotations
 
