@@ -79,5 +79,5 @@ class CitationCard(QFrame):
 def _shortened(quote: str) -> str:
     line = " ".join(quote.split())
     if len(line) > MOST_CHARACTERS:
-        line = line[:MOST_CHARACTERS].rstrip() + "…"
+        line = line[:MOST_CHARACTERS].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
     return line

@@ -48,6 +48,10 @@ class Controller(QObject):
         if last and not paths:
             self.session.open(last, quietly=True)
         self.documents.add([str(path) for path in paths])
+        if not paths:
+            self.documents.reopen(
+                self.window.state.text("document"), self.window.state.text("page")
+            )
         self.window.chat.composer.edit.setFocus()
 
     # connections
@@ -60,7 +64,7 @@ class Controller(QObject):
         session.opened.connect(self._opened)
         session.entered.connect(self._entered)
         session.started.connect(self._started)
-        session.evidence.connect(chat.evidence)
+        session.evidence.connect(self._evidence)
         session.reading.connect(chat.reading)
         session.text.connect(chat.add_text)
         session.noticed.connect(chat.notice)
@@ -183,12 +187,17 @@ class Controller(QObject):
         self.window.chat.composer.set_running(True)
         self.window.status.say("Looking through the documents …")
 
+    def _evidence(self, run: Run) -> None:
+        """Shows the passages; the best of them is there to read while the model reads it too."""
+        self.window.chat.evidence(run)
+        if run.hits and self._free_to_show(run):
+            self.passages.show_hit(run.hits[0])
+
     def _answered(self, run: Run, answered: records.Answered) -> None:
         self.window.chat.finish(run, answered)
         answer = answered.answer
         self._show_stats(answer.stats)
-        here = self.session.current is not None and self.session.current.id == run.conversation
-        if here and answer.citations and not self._reading_document():
+        if answer.citations and self._free_to_show(run):
             self.passages.show_citation(answer.citations[0])
         self.refresh_cache()
 
@@ -271,10 +280,15 @@ class Controller(QObject):
     def _closing(self) -> None:
         current = self.session.current
         self.window.state.set_text("conversation", current.id if current else "")
+        self.window.state.set_text("document", self.passages.document)
+        self.window.state.set_text("page", str(self.window.pdf.view.page + 1))
         self.window.state.save()
         self.jobs.close()
 
-    def _reading_document(self) -> bool:
-        """Whether the user is busy in the document, which then stays where it is."""
+    def _free_to_show(self, run: Run) -> bool:
+        """Whether a page of this answer may be shown: it is open, and the user isn't reading."""
+        current = self.session.current
+        if current is None or current.id != run.conversation or self.window.pdf.isHidden():
+            return False
         focus = self.window.focusWidget()
-        return focus is not None and self.window.pdf.isAncestorOf(focus)
+        return focus is None or not self.window.pdf.isAncestorOf(focus)

@@ -58,14 +58,17 @@ class EvidenceStrip(QWidget):
         clear(self._flow)
         if not hits:
             return
-        self._flow.addWidget(label("Found on", role="soft"))
+        names = {hit.chunk.document for hit in hits}
+        one = several_documents and len(names) == 1
+        where = f"Found in {_short(hits[0].chunk.document)} on" if one else "Found on"
+        self._flow.addWidget(label(where, role="soft"))
         seen: set[tuple[str, int]] = set()
         for hit in hits:
             place = (hit.chunk.document, hit.chunk.page)
             if place in seen or len(seen) >= MOST_CHIPS:
                 continue
             seen.add(place)
-            self._flow.addWidget(self._chip(hit, several_documents))
+            self._flow.addWidget(self._chip(hit, named=len(names) > 1))
         self._row.updateGeometry()
 
     def show_reading(self, done: int, total: int, unit: str) -> None:
@@ -83,13 +86,12 @@ class EvidenceStrip(QWidget):
         """The model writes: reading is over."""
         self._progress.hide()
 
-    def _chip(self, hit: Hit, several_documents: bool) -> QToolButton:
+    def _chip(self, hit: Hit, *, named: bool) -> QToolButton:
         chip = QToolButton()
         chip.setProperty("role", "chip")
         page = f"p. {hit.chunk.page}"
         name = hit.chunk.document
-        short = name if len(name) <= 22 else name[:20].rstrip() + "…"
-        chip.setText(f"{short} {page}" if several_documents else page)
+        chip.setText(f"{_short(name)} {page}" if named else page)
         chip.setAccessibleName(f"Passage found in {name} on page {hit.chunk.page}")
         head = f"{hit.chunk.section}\n\n" if hit.chunk.section else ""
         chip.setToolTip(f"{name}, page {hit.chunk.page}\n{head}{_preview(hit.chunk.text)}")
@@ -97,6 +99,10 @@ class EvidenceStrip(QWidget):
         chip.setCursor(Qt.CursorShape.PointingHandCursor)
         chip.clicked.connect(lambda: self.opened.emit(hit))
         return chip
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 26 else name[:24].rstrip() + "…"
 
 
 def _preview(text: str, limit: int = 320) -> str:

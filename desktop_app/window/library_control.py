@@ -33,7 +33,7 @@ class LibraryControl(QObject):
         self._jobs = jobs
         self._model = model
         self._passages = passages
-        self._to_open: set[str] = set()  # documents to show once they are in the library
+        self._to_open: dict[str, int] = {}  # pages of documents to show once they are there
         library, welcome = window.library, window.chat.welcome
         library.add_requested.connect(self.choose_files)
         library.open_requested.connect(passages.show_document)
@@ -51,6 +51,11 @@ class LibraryControl(QObject):
     def refresh(self) -> None:
         """Asks what is in the library."""
         self._jobs.submit(records.ListDocuments, self._on_list)
+
+    def reopen(self, name: str, page: str) -> None:
+        """Shows a document at a page once the library's list is there, if it is still in it."""
+        if name:
+            self._to_open[name] = int(page) if page.isdigit() else 0
 
     def add(self, paths: Sequence[str], password: str | None = None) -> None:
         """Adds files and folders."""
@@ -87,7 +92,7 @@ class LibraryControl(QObject):
         """Adds the sample contract that came with the program, and opens it."""
         found = samples()
         if found:
-            self._to_open.add(found[0].name)
+            self._to_open[found[0].name] = 0
             self.add([str(found[0])])
         else:
             self._window.chat.banners.error(
@@ -141,7 +146,7 @@ class LibraryControl(QObject):
             outcome[result.status] = outcome.get(result.status, 0) + 1
             self._model.set_result(reply)
             if result.status in ("ready", "unchanged") and not self._window.pdf.path:
-                self._to_open.add(result.document)
+                self._to_open[result.document] = 0
         elif isinstance(reply, records.Failed):
             self._model.job_ended(reply.job, f"{reply.message} {reply.hint}".strip())
             if not outcome:
@@ -158,10 +163,10 @@ class LibraryControl(QObject):
     def _listed(self, reply: records.DocumentList) -> None:
         self._model.set_documents(reply.documents)
         names = self._model.document_names()
-        for name in names:
-            if name in self._to_open:
+        for name, page in list(self._to_open.items()):
+            if name in names:
                 self._to_open.clear()
-                self._passages.show_document(name)
+                self._passages.show_document(name, page)
         if self._passages.document and self._passages.document not in names:
             self._passages.forget_document(self._passages.document)
 

@@ -11,11 +11,15 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
+    QTextFormat,
     QTextFragment,
+    QTextFrameFormat,
+    QTextTable,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser
@@ -81,33 +85,50 @@ class MarkdownView(QTextBrowser):
         self._fit()
 
     def _polish(self) -> None:
-        """Line height, calm headings, and links in the theme's colours."""
-        colors = self._theme.colors
-        base = self.font().pointSizeF()
+        """Line height, calm headings and tables, and links in the theme's colours."""
         block = self.document().begin()
         while block.isValid():
-            cursor = QTextCursor(block)
-            style = QTextBlockFormat(block.blockFormat())
-            height = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
-            style.setLineHeight(_LINE_HEIGHT, height)
-            style.setTopMargin(0 if block == self.document().begin() else style.topMargin())
-            style.setBottomMargin(4.0 if block.textList() else 9.0)
-            cursor.setBlockFormat(style)
-            if style.headingLevel():
-                cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-                heading = QTextCharFormat()
-                heading.setFontPointSize(base * (1.15 if style.headingLevel() <= 2 else 1.05))
-                heading.setFontWeight(QFont.Weight.DemiBold)
-                cursor.mergeCharFormat(heading)
-            iterator = block.begin()
-            while not iterator.atEnd():
-                fragment = iterator.fragment()
-                if fragment.charFormat().isAnchor():
-                    self._style_link(fragment, colors.mark, colors.on_mark, base)
-                iterator += 1
+            self._polish_block(block)
             block = block.next()
+        for child in self.document().rootFrame().childFrames():
+            if isinstance(child, QTextTable):
+                style = child.format()
+                style.setBorder(1)
+                style.setBorderCollapse(True)
+                style.setBorderBrush(QColor(self._theme.colors.line))
+                style.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+                style.setCellPadding(6)
+                style.setTopMargin(4)
+                style.setBottomMargin(10)
+                child.setFormat(style)
 
-    def _style_link(self, fragment: QTextFragment, back: str, ink: str, base: float) -> None:
+    def _polish_block(self, block: QTextBlock) -> None:
+        base = self.font().pointSizeF()
+        cursor = QTextCursor(block)
+        style = QTextBlockFormat(block.blockFormat())
+        height = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
+        style.setLineHeight(_LINE_HEIGHT, height)
+        style.setTopMargin(0)
+        in_table = cursor.currentTable() is not None
+        style.setBottomMargin(0 if in_table else 4 if block.textList() else 9)
+        cursor.setBlockFormat(style)
+        level = style.headingLevel()
+        if level:
+            cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+            heading = QTextCharFormat()
+            heading.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
+            heading.setFontPointSize(base * (1.16 if level <= 2 else 1.06))
+            heading.setFontWeight(QFont.Weight.DemiBold)
+            cursor.mergeCharFormat(heading)
+        iterator = block.begin()
+        while not iterator.atEnd():
+            fragment = iterator.fragment()
+            if fragment.charFormat().isAnchor():
+                self._style_link(fragment, base)
+            iterator += 1
+
+    def _style_link(self, fragment: QTextFragment, base: float) -> None:
+        colors = self._theme.colors
         cursor = QTextCursor(self.document())
         cursor.setPosition(fragment.position())
         end = fragment.position() + fragment.length()
@@ -116,13 +137,13 @@ class MarkdownView(QTextBrowser):
         style.setFontUnderline(False)
         href = fragment.charFormat().anchorHref()
         if href.startswith("cite:"):
-            style.setBackground(QColor(back))
-            style.setForeground(QColor(ink))
+            style.setBackground(QColor(colors.mark))
+            style.setForeground(QColor(colors.on_mark))
             style.setFontWeight(QFont.Weight.DemiBold)
             style.setFontPointSize(base * 0.86)
             style.setToolTip(f"Show the passage of citation {href[5:]}")
         else:
-            style.setForeground(QColor(self._theme.colors.ink))
+            style.setForeground(QColor(colors.ink))
             style.setAnchor(False)
         cursor.mergeCharFormat(style)
 
@@ -149,4 +170,5 @@ def linked(markdown: str, citations: int | None) -> str:
             return f"[\N{NO-BREAK SPACE}{number}\N{NO-BREAK SPACE}](cite:{number})"
         return match.group(0)
 
-    return _MARK.sub(link, markdown.replace("![", "["))
+    result = _MARK.sub(link, markdown.replace("![", "["))
+    return result.replace(")[\N{NO-BREAK SPACE}", ") [\N{NO-BREAK SPACE}")

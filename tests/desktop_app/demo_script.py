@@ -7,7 +7,7 @@ from pathlib import Path
 
 from desktop_app import records
 from rag.types import Answer, Document
-from tests.desktop_app.demo_worker import DemoWorker, canned
+from tests.desktop_app.demo_worker import STATS, DemoWorker, canned
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "assets" / "samples"
 PAGES = {"supply-agreement": 9, "master-agreement": 103, "purchase-contract-zh": 6}
@@ -19,11 +19,41 @@ def demo_worker(on_reply: Callable[[records.Reply], None], sample: str) -> DemoW
         Document(f"{name}.pdf", str(SAMPLES / f"{name}.pdf"), "", pages, pages * 3, "")
         for name, pages in PAGES.items()
     ]
-    script = CHINESE if sample.endswith("zh") else ENGLISH
+    script = CHINESE if sample.endswith("zh") else RICH if sample == "rich" else ENGLISH
     return DemoWorker(on_reply, documents, script)
 
 
 _SUPPLY = "supply-agreement.pdf"
+_LONG = (
+    "We have a supplier who delivered the seals five weeks late and then sent replacements that "
+    "failed the tests again. Which remedies do we have, in which order, and what is the most "
+    "that we could claim in this contract year?"
+)
+RICH: dict[str, Answer] = {
+    _LONG: canned(
+        _SUPPLY,
+        [
+            (
+                3,
+                "If the Supplier delivers later than the date due, it shall pay liquidated damages "
+                "of 0.75% of the value of the late Goods for each full week of delay, up to 7.5% "
+                "of that value. The parties agree that these sums are in proportion to the "
+                "Customer's legitimate interest in punctual delivery.",
+            ),
+            (3, "If replacement Goods fail the tests again, the Customer may choose"),
+            (6, "the total liability of each party for all breaches in a Contract Year"),
+            (5, "claim damages for the loss that the breach has caused"),
+            (3, "words that the page does not have"),
+        ],
+        "## Remedies\n\nIn this order:\n\n1. **Liquidated damages** for the delay [1].\n"
+        "2. For the failed replacement, a choice [2]:\n   - a further replacement,\n"
+        "   - a lower price, or\n   - a full refund.\n3. Damages for the rest [4].\n\n"
+        "| Step | Clause | Limit |\n|---|---|---|\n| Delay | 4.2 | 7.5 % of the late Goods |\n"
+        "| Total in a year | 12.2 | 125 % of the Price |\n\n"
+        "> Nothing in clause 12 limits liability for fraud.\n\nThe cap is in `12.2` [3][5].",
+    ),
+    "What is the capital of France?": Answer("The documents do not say.", False, (), dict(STATS)),
+}
 ENGLISH: dict[str, Answer] = {
     "How is payment made?": canned(
         _SUPPLY,

@@ -75,6 +75,24 @@ def test_passages_are_shown_before_any_text(harness: Harness) -> None:
     assert view.evidence.isVisible()
 
 
+def test_the_best_passage_is_there_to_read_meanwhile(harness: Harness) -> None:
+    job = harness.ask()
+
+    harness.reply(records.Evidence(job, "q", (hit(6, LIABILITY), hit(2))))
+
+    assert harness.worker.last(records.FindRectangles).quote == LIABILITY
+    assert harness.window.pdf.view.page == 5
+
+
+def test_passages_of_another_conversation_leave_the_document_alone(harness: Harness) -> None:
+    job = harness.ask()
+    harness.open(number=2)
+
+    harness.reply(records.Evidence(job, "q", (hit(6, LIABILITY),)))
+
+    assert harness.requests(records.FindRectangles) == []
+
+
 def test_a_chip_opens_its_passage(harness: Harness) -> None:
     job = harness.ask()
     harness.reply(records.Evidence(job, "q", (hit(6, LIABILITY),)))

@@ -91,6 +91,8 @@ def test_the_window_is_remembered(qtbot: QtBot, tmp_path: Path) -> None:
     first = Harness(qtbot, tmp_path)
     first.show(document())
     first.open()
+    first.controller.passages.show_document("supply-agreement.pdf", page=4)
+    first.settle(0.4)
     first.window.resize(780, 600)
     first.window.toggle_side()
     first.window.close()
@@ -101,6 +103,8 @@ def test_the_window_is_remembered(qtbot: QtBot, tmp_path: Path) -> None:
     assert first.worker.closed
     assert (second.window.width(), second.window.height()) == (780, 600)
     assert second.window.side.isHidden()
+    second.settle(0.4)
+    assert second.window.pdf.view.page == 3
     assert second.worker.last(records.OpenConversation).conversation == "c1"
 
 
