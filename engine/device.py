@@ -68,26 +68,38 @@ class Device:
 
     def fork(self, sequence: SequenceId) -> SequenceId:
         """As `Backend.fork`, making room. Raises NoFreeSequence."""
-        return self.attempt(lambda: self.backend.fork(sequence))
+        return self.attempt(lambda: self.backend.fork(sequence), sequence)
 
     def forward(
         self, sequence: SequenceId, tokens: Sequence[TokenId], start: int, *, every: bool = False
     ) -> Logits:
         """As `Backend.forward`, making room. Raises OutOfCells if no idle conversation is left."""
-        return self.attempt(lambda: self.backend.forward(sequence, tokens, start, every=every))
+        return self.attempt(
+            lambda: self.backend.forward(sequence, tokens, start, every=every), sequence
+        )
 
-    def attempt(self, action: Callable[[], T]) -> T:
-        """Does what may run out of cells or sequences, evicting until it doesn't."""
+    def attempt(self, action: Callable[[], T], using: SequenceId | None = None) -> T:
+        """Does what may run out of cells or sequences, evicting until it doesn't.
+
+        Whoever has the sequence `using` stays.
+        """
         while True:
             try:
                 return action()
             except (OutOfCells, NoFreeSequence):
-                if not self.evict_one():
+                if not self.evict_one(using):
                     raise
 
-    def evict_one(self) -> bool:
-        """Makes the idle conversation that matters least leave; False if there is none."""
-        idle = [one for one in self.resident if not self.running(one)]
+    def evict_one(self, using: SequenceId | None = None) -> bool:
+        """Makes the idle conversation that matters least leave; False if there is none.
+
+        Whoever has the sequence `using` stays.
+        """
+        idle = [
+            one
+            for one in self.resident
+            if not self.running(one) and (using is None or one.sequence != using)
+        ]
         for conversation in self._order(idle)[:1]:
             self.evict(conversation)
         return bool(idle)
