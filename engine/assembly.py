@@ -39,7 +39,7 @@ def assemble(
         found = [main_memory(), device_memory(getattr(backend, "device_memory", None))]
         return [memory for memory in found if memory is not None]
 
-    governor = Governor(options.window, probe or sample, lambda: engine.release_idle())
+    governor = Governor(options.window, probe or sample, lambda: engine.house.release_idle())
     keeper = Keeper(backend, options, notices.append, short=lambda: governor.short, disk=disk)
     idle_time = idle_time or IdleTime(allow_on_battery=options.idle_on_battery)
     engine = Engine(

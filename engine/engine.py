@@ -6,7 +6,6 @@ come between two events of an answer. It owns its backend.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,13 @@ from engine.chat_template import ChatTemplate
 from engine.constraint import constraint_for
 from engine.conversation import Conversation
 from engine.device import Device
-from engine.errors import InvalidRequest, NoFreeSequence
+from engine.errors import InvalidRequest
 from engine.governor import Governor
+from engine.housekeeping import Housekeeping
 from engine.idle import IdleTime
 from engine.reader import Reader
 from engine.register import Register
+from engine.reports import Reports
 from engine.scoring import Scorer
 from engine.tier import NoTier, Tier
 from engine.types import (
@@ -34,7 +35,6 @@ from engine.types import (
     Notice,
     RestoredFrom,
     SamplingOptions,
-    TierName,
     Turn,
 )
 from engine.vocabulary import Vocabulary
@@ -66,15 +66,21 @@ class Engine:
     ) -> None:
         self.info: ModelInfo = backend.info
         self.notices: deque[str] = deque() if notices is None else notices
-        self._backend, self._options = backend, options
+        self._backend = backend
         self._tier = tier or NoTier()
-        self._governor, self._idle_time = governor, idle_time
         self._device = Device(backend, self._tier.leave, self._tier.order)
-        template = ChatTemplate(backend.chat_template, *_marks(backend))
-        self._reader = Reader(self._device, template, lambda: self.window)
+        self.house = Housekeeping(
+            self._device, self._tier, options.window, governor, idle_time, self.notices
+        )
+        # Texts of the model's BOS and EOS tokens, for templates that write them.
+        marks = getattr(backend.tokenizer, "marks", ("", ""))
+        template = ChatTemplate(backend.chat_template, *marks)
+        self._reader = Reader(self._device, template, lambda: self.house.window)
         self._tier.bind(self._reader)
         self._catch_up = CatchUp(self._reader, self._bring_back, self._tier.sync)
+        self.house.catch_up = self._catch_up
         self._register = Register(backend, self._device, self._tier)
+        self._reports = Reports(self._register, self._tier, self._reader, options)
         self._stops: dict[str, list[threading.Event]] = {}
         self._pieces: Vocabulary | None = None
         self._closed = False
@@ -82,7 +88,7 @@ class Engine:
     @property
     def window(self) -> int:
         """Most tokens of a conversation in view, as memory allows at present."""
-        return self._governor.window if self._governor else self._options.window
+        return self.house.window
 
     # Asking.
 
@@ -113,10 +119,11 @@ class Engine:
         """
         if not turn.user.strip():
             raise InvalidRequest("The question is empty; type one.")
-        self._busy()
+        self.house.busy()
         target = self._register.get(conversation)
         self._register.require_idle(target)
-        constraint = constraint_for(turn, self._vocabulary()) if _constrained(turn) else None
+        constrained = turn.choices or turn.spans
+        constraint = constraint_for(turn, self._vocabulary()) if constrained else None
         work = target
         if not use_cache:
             work = Conversation("", self._backend)
@@ -138,7 +145,7 @@ class Engine:
         """
         if not turn.user.strip() or not all(answers):
             raise InvalidRequest("A question or an answer to compare is empty.")
-        self._busy()
+        self.house.busy()
         base = self._register.get(conversation)
         with self._device.pinned(base):
             self._bring_back(base)
@@ -164,25 +171,11 @@ class Engine:
 
     def conversation(self, id: str) -> ConversationInfo:  # noqa: A002
         """A conversation's size and place. Raises UnknownConversation."""
-        known = self._register.known(id)
-        memory, disk = self._tier.nbytes(id)
-        place: TierName = "memory" if memory else "disk" if disk else "none"
-        if known.held:
-            place = "device"
-        return ConversationInfo(
-            id=id,
-            tokens=len(known.transcript.ids),
-            window_tokens=len(known.window),
-            window=self._reader.limit,
-            tier=place,
-            cache_bytes=known.nbytes if known.held else memory or disk,
-            disk_bytes=disk,
-            turns=known.turn_infos(),
-        )
+        return self._reports.conversation(id)
 
     def open(self, id: str) -> None:  # noqa: A002
         """Gets a conversation ready for its next turn. Raises UnknownConversation."""
-        self._busy()
+        self.house.busy()
         known = self._register.known(id)
         if not known.held:
             self._tier.open(known)
@@ -195,7 +188,7 @@ class Engine:
             UnknownConversation: there is none of that id.
             InvalidRequest: it runs, or `turns` is negative.
         """
-        self._busy()
+        self.house.busy()
         known = self._register.idle(id)
         if turns < 0:
             raise InvalidRequest(f"A conversation can't be rewound to {turns} turns.")
@@ -211,27 +204,14 @@ class Engine:
             UnknownConversation: there is none of that id.
             InvalidRequest: it runs, or `new_id` is taken or empty.
         """
-        self._busy()
+        self.house.busy()
         source = self._register.idle(id)
-        if not new_id or new_id in self.conversations():
-            raise InvalidRequest(f"There is already a conversation {new_id!r}; choose another id.")
-        copy = Conversation(new_id, self._backend)
-        copy.transcript = source.transcript.copy()
-        copy.window, copy.decoded = source.window.copy(), set(source.decoded)
-        if source.sequence is not None:
-            with self._device.pinned(source), contextlib.suppress(NoFreeSequence):
-                copy.sequence = self._device.fork(source.sequence)
-                copy.held = source.held
-                self._device.place(copy)
-        if turns is not None:
-            copy.transcript.rewind(turns)
-            copy.truncate(copy.transcript.committed)
-        self._register.add(copy)
+        copy = self._register.fork(source, new_id, turns)
         self._tier.forked(source, copy)
 
     def delete(self, id: str) -> None:  # noqa: A002
         """Removes a conversation and all that is kept of it. Raises UnknownConversation."""
-        self._busy()
+        self.house.busy()
         known = self._register.idle(id)
         self._catch_up.forget(known)
         self._register.remove(known)
@@ -245,7 +225,7 @@ class Engine:
             turn: what was asked. text: the answer so far.
             turns: how many turns the conversation had; if it has more, the turn is there already.
         """
-        self._busy()
+        self.house.busy()
         target = self._register.get(conversation)
         if len(target.transcript.turns) == turns:
             self._tier.begin(target)
@@ -257,28 +237,11 @@ class Engine:
 
     def idle_step(self) -> bool:
         """One small step of idle work, a batch at most; False when nothing is left or allowed."""
-        self._watch()
-        if self._idle_time is None or not self._idle_time.allowed:
-            return False
-        expired = self._tier.expired()
-        for conversation in self._device.resident:
-            if conversation.id in expired and not self._device.running(conversation):
-                self._device.evict(conversation)
-        return self._catch_up.step()
+        return self.house.idle_step()
 
     def cache_report(self) -> CacheReport:
         """What is kept where."""
-        infos = tuple(self.conversation(id) for id in self.conversations())  # noqa: A001
-        return CacheReport(
-            window=self._reader.limit,
-            free_cells=self._backend.free_cells,
-            device_bytes=sum(one.cache_bytes for one in infos if one.tier == "device"),
-            memory_bytes=sum(self._tier.nbytes(one.id)[0] for one in infos),
-            disk_bytes=sum(one.disk_bytes for one in infos),
-            memory_budget=self._options.memory_budget,
-            disk_budget=self._options.disk_budget,
-            conversations=infos,
-        )
+        return self._reports.all()
 
     def close(self) -> None:
         """Keeps what is to be kept and frees the model."""
@@ -299,9 +262,9 @@ class Engine:
             with self._device.pinned(target), self._device.pinned(work):
                 if target.id:
                     self._tier.begin(target)
-                self._watch()
+                self.house.watch()
                 for event in answering.events():
-                    self._watch()
+                    self.house.watch()
                     yield from self._notices()
                     yield event
         finally:
@@ -333,31 +296,7 @@ class Engine:
                 return source
         return "prefill" if conversation.transcript.turns and not conversation.held else ""
 
-    def _busy(self) -> None:
-        """The user acts: idle work stops and gives back what it uses."""
-        if self._idle_time is not None:
-            self._idle_time.touch()
-        self._catch_up.pause()
-
-    def _watch(self) -> None:
-        """Looks at memory, and passes on what there is to say about it."""
-        if self._governor is not None:
-            self.notices += self._governor.check()
-
-    def release_idle(self) -> bool:
-        """Memory is short: lets one idle conversation leave; False if there is none."""
-        return self._tier.release_one() or self._device.evict_one()
-
     def _vocabulary(self) -> Vocabulary:
         if self._pieces is None:
             self._pieces = Vocabulary(self._backend.tokenizer, self.info.vocabulary)
         return self._pieces
-
-
-def _constrained(turn: Turn) -> bool:
-    return bool(turn.choices or turn.spans)
-
-
-def _marks(backend: Backend) -> tuple[str, str]:
-    """Texts of the model's BOS and EOS tokens, for templates that write them."""
-    return getattr(backend.tokenizer, "marks", ("", ""))

@@ -187,13 +187,13 @@ class Host:
                     self._take(frame)
                 except wire.WireError:
                     logger.exception("a request can't be read")
+        timer = threading.Timer(_SECONDS_TO_CLOSE, os._exit, (1,))
+        timer.daemon = True
+        timer.start()
         with self._lock:
             self._closed = True
             self._stop_call(self._running)
             self._lock.notify_all()
-        timer = threading.Timer(_SECONDS_TO_CLOSE, os._exit, (1,))
-        timer.daemon = True
-        timer.start()
 
     def _take(self, frame: wire.Frame) -> None:
         with self._lock:

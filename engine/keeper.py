@@ -20,15 +20,15 @@ from engine.cache_format import BlockEntry, CacheIdentity
 from engine.cache_store import CacheStore
 from engine.conversation import Conversation
 from engine.disk import Disk
-from engine.errors import CacheFileError, OutOfCells, RestoreError
+from engine.errors import OutOfCells, RestoreError
 from engine.folders import Folders
-from engine.kept_transcript import KeptTranscript
 from engine.prefixes import Prefixes
 from engine.reader import Reader
 from engine.restoring import behind, fits, load_blocks, save_blocks
 from engine.tier import Source
 from engine.transcript_file import TranscriptHeader
 from engine.types import EngineOptions
+from engine.words import Words
 
 _log = logging.getLogger(__name__)
 
@@ -55,15 +55,15 @@ class Keeper:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._backend = backend
-        self._notify, self._short = notify, short
+        self._short = short
         self._prompt = ""
         self._whole = not backend.info.can_trim
-        self._disk = disk or Disk()
-        self._folders: Folders | None = None
+        disk = disk or Disk()
+        self._words: Words | None = None
         cold: CacheDisk | None = None
         if options.cache_dir is not None:
-            self._folders = Folders(options.cache_dir, self._disk)
-            cold = CacheDisk(options.cache_dir, options.disk_budget, self._disk)
+            self._words = Words(Folders(options.cache_dir, disk), disk, notify)
+            cold = CacheDisk(options.cache_dir, options.disk_budget, disk)
         self.store = CacheStore(
             cold,
             memory_budget=options.memory_budget,
@@ -73,42 +73,38 @@ class Keeper:
             notify=notify,
             clock=clock,
         )
-        self._kept: dict[str, KeptTranscript] = {}
-        self._told_full = False
 
     def bind(self, reader: Reader) -> None:
         """Gives it the words and the device of its engine."""
         self._reader = reader
         self._prompt = reader.template.digest
         identity = self._identity(self._new_header(""))
-        self._prefixes = Prefixes(reader.device, self.store, self._folders, identity)
+        folders = self._words.folders if self._words else None
+        self._prefixes = Prefixes(reader.device, self.store, folders, identity)
 
     def conversations(self) -> list[str]:
         """Ids on disk, the last used first."""
-        return self._folders.conversations() if self._folders else []
+        return self._words.folders.conversations() if self._words else []
 
     def find(self, conversation: Conversation) -> bool:
         """Fills a new conversation from disk. Raises FolderInUse."""
-        folders = self._folders
-        if folders is None or not folders.transcript(conversation.id).exists():
+        kept = self._words.find(conversation.id) if self._words else None
+        if kept is None or self._words is None:
             return False
-        folders.acquire(conversation.id)
-        try:
-            kept = KeptTranscript.open(folders.transcript(conversation.id), self._disk)
-        except (CacheFileError, OSError) as error:
-            _log.warning("the transcript of %s can't be read: %s", conversation.id, error)
-            self._notify(
-                f"The saved conversation can't be read ({error}); it was kept aside as a .bad file."
-            )
-            return False
-        if kept.damaged:
-            self._notify(
-                f"The end of a saved conversation was damaged; the original is {kept.damaged}."
-            )
-        self._kept[conversation.id] = kept
-        self._fill(conversation, kept)
-        self._register(conversation.id, kept.header)
+        ours, header = self._new_header(""), kept.header
+        if (header.model, header.prompt) == (ours.model, ours.prompt):
+            kept.load(conversation)
+        else:  # the same words in this model's tokens
+            for turn, answer in kept.texts():
+                self._reader.retell(conversation, turn, answer)
+            header = replace(header, model=ours.model, prompt=ours.prompt)
+            self._words.save(conversation, rewrite=True, header=header)
+        self._register(header)
         return True
+
+    def peek(self, conversation: Conversation) -> bool:
+        """Fills a conversation to look at."""
+        return self._words is not None and self._words.peek(conversation)
 
     def open(self, conversation: Conversation) -> None:
         """Reads it from disk into memory, behind the caller's back."""
@@ -119,11 +115,9 @@ class Keeper:
         """Pins it; a new one gets its folder. Raises FolderInUse."""
         if not self.store.known(conversation.id):
             header = self._new_header(conversation.id)
-            if self._folders is not None:
-                self._folders.acquire(conversation.id)
-                path = self._folders.transcript(conversation.id)
-                self._kept[conversation.id] = KeptTranscript.new(path, header, self._disk)
-            self._register(conversation.id, header)
+            if self._words is not None:
+                self._words.begin(conversation.id, header)
+            self._register(header)
         self.store.pin(conversation.id, True)
 
     def restore(self, conversation: Conversation) -> Source:
@@ -158,7 +152,8 @@ class Keeper:
 
     def commit(self, conversation: Conversation) -> None:
         """Words now, keys and values behind the caller's back."""
-        self._save_words(conversation, rewrite=False)
+        if self._words is not None:
+            self._words.save(conversation)
         self._prefixes.share(conversation)
         self.sync(conversation)
 
@@ -214,7 +209,8 @@ class Keeper:
         """Nothing of what was taken back stays on disk."""
         if not self.store.known(conversation.id):
             return
-        self._save_words(conversation, rewrite=True)
+        if self._words is not None:
+            self._words.save(conversation, rewrite=True)
         if conversation.held:
             self.sync(conversation)
         else:
@@ -228,34 +224,33 @@ class Keeper:
             return
         header = self._new_header(copy.id)
         folder: Path | None = None
-        if self._folders is not None:
-            folder = self._folders.acquire(copy.id)
-            kept = KeptTranscript.new(self._folders.transcript(copy.id), header, self._disk)
-            self._kept[copy.id] = kept
+        if self._words is not None:
+            self._words.begin(copy.id, header)
+            folder = self._words.folders.folder(copy.id)
         origin = self.store.fork(source.id, copy.id, folder, self._identity(header))
         if origin is not None:
             header = replace(header, origin=origin.conversation, origin_salt=origin.salt)
-        self._save_words(copy, rewrite=True, header=header)
+        if self._words is not None:
+            self._words.save(copy, rewrite=True, header=header)
         self._prefixes.forked(source, copy)
 
     def delete(self, id: str) -> None:  # noqa: A002
         """Removes words, keys and values, everywhere."""
         if self.store.known(id):
             self.store.delete(id)
-        self._kept.pop(id, None)
-        if self._folders is not None:
-            self._folders.delete(id)
+        if self._words is not None:
+            self._words.delete(id)
         self._prefixes.forget(id)
 
     def nbytes(self, id: str) -> tuple[int, int]:  # noqa: A002
         """Bytes in memory and on disk."""
-        return self.store.memory.nbytes(id), self._folders.nbytes(id) if self._folders else 0
+        return self.store.memory.nbytes(id), self._words.folders.nbytes(id) if self._words else 0
 
     def close(self) -> None:
         """Writes what is to be written and gives the folders back."""
         self.store.close()
-        if self._folders is not None:
-            self._folders.close()
+        if self._words is not None:
+            self._words.folders.close()
 
     def _new_header(self, id_: str) -> TranscriptHeader:
         return TranscriptHeader(id_, os.urandom(16), self._backend.info.fingerprint, self._prompt)
@@ -271,52 +266,15 @@ class Keeper:
             info.kv_bytes_per_token,
         )
 
-    def _register(self, id_: str, header: TranscriptHeader) -> None:
+    def _register(self, header: TranscriptHeader) -> None:
         identity, origin = self._identity(header), None
         if header.origin:
             origin = replace(identity, conversation=header.origin, salt=header.origin_salt)
-        folder = self._folders.folder(id_) if self._folders else None
-        self.store.register(id_, folder, identity, origin)
-
-    def _fill(self, conversation: Conversation, kept: KeptTranscript) -> None:
-        """The transcript in this model's tokens."""
-        ours = self._new_header("")
-        if (kept.header.model, kept.header.prompt) == (ours.model, ours.prompt):
-            kept.load(conversation)
-            return
-        for turn, answer in kept.texts():
-            self._reader.retell(conversation, turn, answer)
-        header = replace(kept.header, model=ours.model, prompt=ours.prompt)
-        self._save_words(conversation, rewrite=True, header=header)
-
-    def _save_words(
-        self,
-        conversation: Conversation,
-        *,
-        rewrite: bool,
-        header: TranscriptHeader | None = None,
-    ) -> None:
-        kept = self._kept.get(conversation.id)
-        if kept is None:
-            return
-        try:
-            if rewrite:
-                kept.rewrite(conversation, header)
-            else:
-                kept.save(conversation)
-            self._told_full = False
-        except OSError as error:
-            _log.warning("the words of %s weren't saved: %s", conversation.id, error)
-            if not self._told_full:
-                self._told_full = True
-                self._notify(
-                    f"The conversation can't be saved ({error.strerror or error}); it will be lost "
-                    "when the program ends. Free some disk space and ask again."
-                )
+        folder = self._words.folders.folder(header.conversation) if self._words else None
+        self.store.register(header.conversation, folder, identity, origin)
 
     def _forget(self, id_: str) -> None:
         self.store.forget(id_)
-        self._kept.pop(id_, None)
-        if self._folders is not None:
-            self._folders.release(id_)
+        if self._words is not None:
+            self._words.forget(id_)
         self._prefixes.forget(id_)

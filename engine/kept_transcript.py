@@ -32,9 +32,9 @@ class KeptTranscript:
         return KeptTranscript(TranscriptFile(path, header, disk))
 
     @staticmethod
-    def open(path: Path, disk: Disk) -> KeptTranscript:
-        """Raises FileNotFoundError, CacheFileError."""
-        return KeptTranscript(open_transcript(path, disk))
+    def open(path: Path, disk: Disk, *, repair: bool = True) -> KeptTranscript:
+        """Raises FileNotFoundError, CacheFileError. Without `repair` nothing is changed on disk."""
+        return KeptTranscript(open_transcript(path, disk, repair=repair))
 
     @property
     def header(self) -> TranscriptHeader:
@@ -46,10 +46,9 @@ class KeptTranscript:
         """Name of the original that was kept aside because its end couldn't be read, or ""."""
         return self._file.damaged
 
-    @property
-    def exists(self) -> bool:
-        """Whether anything is on disk."""
-        return bool(self._file.nbytes)
+    def check(self) -> None:
+        """Raises CacheFileError if the records make no sense."""
+        self._read()
 
     def texts(self) -> list[tuple[Turn, str]]:
         """The turns and answers as texts, for a model with another tokenizer."""

@@ -5,10 +5,12 @@ It knows whose conversation is whose and nothing of turns.
 
 from __future__ import annotations
 
+import contextlib
+
 from engine.backend import Backend
 from engine.conversation import Conversation
 from engine.device import Device
-from engine.errors import InvalidRequest, UnknownConversation
+from engine.errors import InvalidRequest, NoFreeSequence, UnknownConversation
 from engine.tier import Tier
 
 
@@ -56,6 +58,35 @@ class Register:
         known = self.known(id)
         self.require_idle(known)
         return known
+
+    def peek(self, id: str) -> Conversation | None:  # noqa: A002
+        """The conversation of that id, to look at only: one that isn't in use stays so."""
+        found = self._used.get(id)
+        if found is None and id:
+            kept = Conversation(id, self._backend)
+            found = kept if self._tier.peek(kept) else None
+        return found
+
+    def fork(self, source: Conversation, id: str, turns: int | None) -> Conversation:  # noqa: A002
+        """A new conversation that begins as `source` does, with its first `turns` turns or all.
+
+        Cells are shared until they differ. Raises InvalidRequest if the id is taken or empty.
+        """
+        if not id or id in self.ids():
+            raise InvalidRequest(f"There is already a conversation {id!r}; choose another id.")
+        copy = Conversation(id, self._backend)
+        copy.transcript = source.transcript.copy()
+        copy.window, copy.decoded = source.window.copy(), set(source.decoded)
+        if source.sequence is not None:
+            with self._device.pinned(source), contextlib.suppress(NoFreeSequence):
+                copy.sequence = self._device.fork(source.sequence)
+                copy.held = source.held
+                self._device.place(copy)
+        if turns is not None:
+            copy.transcript.rewind(turns)
+            copy.truncate(copy.transcript.committed)
+        self.add(copy)
+        return copy
 
     def require_idle(self, conversation: Conversation) -> None:
         """Raises InvalidRequest if the conversation runs."""

@@ -30,6 +30,9 @@ class Tier(Protocol):
             EngineError: it is kept but can't be used now (another program has it).
         """
 
+    def peek(self, conversation: Conversation) -> bool:
+        """As `find`, but only to look at it: nothing is taken, repaired or remembered."""
+
     def open(self, conversation: Conversation) -> None:
         """The user opened it: it may be wanted soon."""
 
@@ -93,6 +96,9 @@ class NoTier:
         return []
 
     def find(self, conversation: Conversation) -> bool:
+        return False
+
+    def peek(self, conversation: Conversation) -> bool:
         return False
 
     def open(self, conversation: Conversation) -> None:

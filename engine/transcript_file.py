@@ -153,8 +153,11 @@ class TranscriptFile:
         """Bytes of the file."""
         return self._end
 
-    def read(self) -> None:
-        """Reads the file, dropping a torn last line and keeping a damaged original aside.
+    def read(self, *, repair: bool = True) -> None:
+        """Reads the file, dropping a torn last line.
+
+        With `repair`, a damaged file is kept aside under another name, and what could be read of
+        it takes its place.
 
         Raises:
             FileNotFoundError: there is no file.
@@ -168,19 +171,20 @@ class TranscriptFile:
                 raise CacheFileError("its header is damaged")
             header = TranscriptHeader.from_record(records[0])
         except CacheFileError:
-            self._disk.set_aside(self.path)
+            if repair:
+                self._disk.set_aside(self.path)
             raise
         self.header, self.records, self._end = header, records[1:], good
-        if good < len(data) and not is_torn(data[good:]):
+        if repair and good < len(data) and not is_torn(data[good:]):
             aside = self._disk.set_aside(self.path)
             self.damaged = aside.name if aside else self.path.name
             self.rewrite(self.records)
 
 
-def open_transcript(path: Path, disk: Disk | None = None) -> TranscriptFile:
+def open_transcript(path: Path, disk: Disk | None = None, *, repair: bool = True) -> TranscriptFile:
     """Reads the transcript at `path`. Raises as `TranscriptFile.read` does."""
     transcript = TranscriptFile(path, TranscriptHeader(""), disk)
-    transcript.read()
+    transcript.read(repair=repair)
     return transcript
 
 

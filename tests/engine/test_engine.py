@@ -354,7 +354,7 @@ def test_a_smaller_window_trims_at_the_next_turn() -> None:
         def check(self) -> list[str]:
             return []
 
-    fake.engine._governor = Short()  # type: ignore[assignment]
+    fake.engine.house._governor = Short()  # type: ignore[assignment]
     last = ask(fake.engine, "a", "Short?", most=10)
     assert last.stats.trimmed_tokens > 0
     assert last.stats.prompt_tokens <= 300
