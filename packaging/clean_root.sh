@@ -55,14 +55,23 @@ if inside sh -c 'command -v python3 || command -v gcc' >/dev/null; then
 fi
 inside useradd --create-home --home-dir "/home/张 三" --shell /bin/sh zhangsan
 
+as_user() { unshare --net chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=POSIX LANG=C \
+  USER=zhangsan HOME="/home/张 三" setpriv --reuid zhangsan --regid zhangsan --init-groups "$@"; }
+
 echo "-- $release: using it, without network"
-unshare --net chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=POSIX LANG=C USER=zhangsan \
-  HOME="/home/张 三" setpriv --reuid zhangsan --regid zhangsan --init-groups \
-  sh /tmp/trial.sh
+as_user sh /tmp/trial.sh first
 if [ -e "$root/tmp/planted-library-ran" ]; then
   echo "$release: a library planted in the current folder was run" >&2
   exit 1
 fi
+
+echo "-- $release: upgrading it"
+inside dpkg-deb --raw-extract /tmp/clausebook.deb /tmp/next
+sed -i 's/^Version: .*/&+next/' "$root/tmp/next/DEBIAN/control"
+inside dpkg-deb --root-owner-group -Znone --build /tmp/next /tmp/next.deb >/dev/null
+rm -r "$root/tmp/next"
+inside dpkg --install /tmp/next.deb >/dev/null
+as_user sh /tmp/trial.sh upgraded
 convert "xwd:$root/tmp/window.xwd" "$out/window-$release.png" 2>/dev/null || true
 
 echo "-- $release: removing it"

@@ -1,13 +1,21 @@
 #!/bin/sh
 # The user's part of clean_root.sh; runs inside the clean root, without network.
+#     clean_root_user.sh first|upgraded
 set -eu
 cd "$HOME"
-mkdir "合同 contracts"
+mkdir -p "合同 contracts"
 cd "合同 contracts"
 cp /opt/clausebook/_internal/assets/samples/*.pdf .
 [ ! -e /tmp/libggml-cpu-x64.so ] || cp /tmp/libggml-cpu-x64.so .
 fail() { echo "FAILED: $*" >&2; exit 1; }
 value() { sed -n "s/.*\"$1\": \"\{0,1\}\([^,\"}]*\).*/\1/p" | head -n 1; }
+
+if [ "$1" = upgraded ]; then
+  echo "documents and conversation of the version before"
+  clausebook ask "Who pays the deposit?" --document supply-agreement.pdf --conversation trial --json > /tmp/third.json
+  [ "$(value restored_from < /tmp/third.json)" = disk ] || fail "after the upgrade: $(cat /tmp/third.json)"
+  exit 0
+fi
 
 echo "self-test"
 clausebook doctor --self-test --json > /tmp/doctor.json || { cat /tmp/doctor.json; fail "doctor --self-test"; }
