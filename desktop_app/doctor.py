@@ -237,7 +237,8 @@ def _library(folder: Path) -> tuple[Line, ...]:
 
 
 def _documents(folder: Path) -> str:
-    from rag.store import FILE, Store
+    from rag.database import FILE
+    from rag.store import Store
 
     if not (folder / FILE).exists():
         return "none yet"
