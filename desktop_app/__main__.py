@@ -10,13 +10,17 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMAND_FAILED = 1
+COMMAND_FAILED, INTERRUPTED = 1, 130
 
 
 def main() -> None:
     """Runs the program and exits with its code."""
     multiprocessing.freeze_support()
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before the command was under way
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def run(argv: Sequence[str]) -> int:

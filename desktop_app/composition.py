@@ -47,6 +47,7 @@ def engine_options(
         memory_budget=settings.memory_mb << 20,
         disk_budget=settings.disk_mb << 20,
         idle_seconds=settings.idle_minutes * 60,
+        idle_on_battery=settings.idle_on_battery,
     )
 
 
@@ -232,4 +233,5 @@ def _engine_part(settings: Settings) -> tuple[object, ...]:
         settings.memory_mb,
         settings.disk_mb,
         settings.idle_minutes,
+        settings.idle_on_battery,
     )
