@@ -9,8 +9,6 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from rag.errors import InvalidQuestion, UnknownDocument
 from rag.index import VectorIndex
 from rag.ingest import Ingestor, embedded_text
@@ -21,7 +19,6 @@ from rag.retrieval import Retriever
 from rag.store import Store
 from rag.types import Chunk, Document, Hit, IngestEvent
 
-INDEX_FILE = "vectors.index"
 _SPACE = "embedder"
 
 
@@ -37,10 +34,10 @@ class Library:
         self._embedder = embedder
         self._parser = parser or Parser()
         self._store = Store(folder)
-        self._index_path = folder / INDEX_FILE
-        self._saved = True
         self._use_space()
-        self._index = self._open_index()
+        self._index = VectorIndex(
+            folder, embedder.dimension, embedder.name, self._store.vectors, self._store.size
+        )
         self._retriever = Retriever(self._store, self._index, embedder)
 
     @property
@@ -59,7 +56,7 @@ class Library:
         try:
             yield from ingestor.run(paths, password or "")
         finally:
-            self._save_index()
+            self._index.save()
 
     def documents(self) -> list[Document]:
         """All documents, oldest first."""
@@ -72,8 +69,7 @@ class Library:
             UnknownDocument: there is none of that name.
         """
         self._index.remove(self._store.remove(name))
-        self._saved = False
-        self._save_index()
+        self._index.save()
 
     def search(self, question: str, documents: Sequence[str] = (), k: int = 5) -> list[Hit]:
         """The k best passages, best first; among `documents` if any are named.
@@ -130,7 +126,7 @@ class Library:
 
     def close(self) -> None:
         """Saves the index and closes the store."""
-        self._save_index()
+        self._index.save()
         self._store.close()
 
     def _use_space(self) -> None:
@@ -144,28 +140,6 @@ class Library:
         if before != self._embedder.name:
             self._store.set_setting(_SPACE, self._embedder.name)
 
-    def _open_index(self) -> VectorIndex:
-        dimension, space = self._embedder.dimension, self._embedder.name
-        index = VectorIndex.load(self._index_path, dimension, space)
-        if index is None:
-            index = VectorIndex(dimension, space)
-        rows = list(self._store.vectors(after=index.newest))
-        if rows:
-            index.add([number for number, _ in rows], np.stack([vector for _, vector in rows]))
-            self._saved = False
-        return index
-
     def _written(self, added: Sequence[int], vectors: Vectors, removed: Sequence[int]) -> None:
         self._index.remove(removed)
         self._index.add(added, vectors)
-        self._saved = False
-
-    def _save_index(self) -> None:
-        """Writes the index file; it is derived, so a full disk costs the next start a rebuild."""
-        if self._saved:
-            return
-        try:
-            self._index.save(self._index_path)
-            self._saved = True
-        except OSError:
-            self._index_path.unlink(missing_ok=True)

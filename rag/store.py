@@ -135,6 +135,10 @@ class Store:
         found = chunk_table.load(self.connection, f"chunks.id IN ({marks})", ids)
         return {chunk.id: chunk for chunk in found}
 
+    def size(self) -> int:
+        """Chunks of the library."""
+        return int(self.connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+
     def chunk_ids(self, documents: Sequence[int]) -> list[int]:
         """Ids of all chunks of documents, given by row id."""
         return chunk_table.ids_of(self.connection, documents)

@@ -15,7 +15,7 @@ import pytest
 
 from rag.errors import InvalidQuestion, StoreFull, StoreReadOnly, UnknownDocument
 from rag.fake_embedder import FakeEmbedder
-from rag.library import INDEX_FILE, Library
+from rag.library import Library
 from rag.protocols import Vectors
 from rag.types import IngestProgress, IngestResult
 from tests.rag.pdfs import make_pdf
@@ -256,11 +256,11 @@ def test_the_index_is_brought_up_to_the_rows(
     library = Library(folder, FakeEmbedder())
     ingest(library, lease)
     library.close()
-    stale = (folder / INDEX_FILE).read_bytes()
+    stale = (folder / "vectors.index").read_bytes()
     library = Library(folder, FakeEmbedder())
     ingest(library, supply)
     library.close()
-    path = folder / INDEX_FILE
+    path = folder / "vectors.index"
     if damage == "missing":
         path.unlink()
     elif damage == "empty":
@@ -295,7 +295,7 @@ def test_an_index_that_can_not_be_written_costs_only_a_rebuild(
 
     library = Library(folder, FakeEmbedder())
     with monkeypatch.context() as patch:
-        patch.setattr("rag.index.VectorIndex.save", full)
+        patch.setattr("rag.flat_index.FlatIndex.save", full)
         (result,) = ingest(library, lease)
         library.close()
     assert result.status == "ready"
