@@ -26,6 +26,7 @@ from rag.errors import InvalidQuestion
 from rag.evidence import Evidence
 from rag.history import History, Message
 from rag.library import Library
+from rag.opening import opening
 from rag.protocols import Generated, Generator, Request
 from rag.quotes import Quote
 from rag.rewrite import Standalone
@@ -118,6 +119,7 @@ class Answerer:
         request = Request(
             user=prompt.user_turn(question, chosen.new, chosen.known),
             system=prompt.SYSTEM,
+            prefix=opening(question),
             max_tokens=_ANSWER_TOKENS,
             stop=("\n",),
             record={"question": question, "sent": chosen.record},
@@ -188,14 +190,15 @@ class Answerer:
     def _gist(self, found: Sequence[Quote], question: str, conversation: str) -> Request:
         """What the model keeps of a survey: the passages that it has time to read, as a turn.
 
-        The list itself stays out of the transcript: a small model would go on writing lists.
+        The list itself stays out of the transcript: a small model would go on writing lists, as it
+        goes on with whatever an answer looks like. So its answer there is a plain sentence.
         """
         chosen = self._choose(question, conversation, found, most=len(found))
         new = sorted(chosen.new, key=lambda q: -q.page)
         return Request(
             user=prompt.user_turn(question, new, chosen.known),
             system=prompt.SYSTEM,
-            choices=(prompt.GIST,),
+            choices=(prompt.gist(chosen.new or chosen.known),),
             stop_after_choice=True,
             max_tokens=_ANSWER_TOKENS,
             record={"question": question, "sent": chosen.record},

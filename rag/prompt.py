@@ -6,9 +6,12 @@ conversation's text is only ever appended to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rag.quotes import Quote
+
+_NUMBERED = re.compile(r"^(?:(?:\d+(?:\.\d+)*|\([a-z]+\))\s+)+")
 
 SYSTEM = (
     "You answer questions about contracts from the passages given. Use only what the passages "
@@ -16,9 +19,6 @@ SYSTEM = (
     "the language of the question, in one or two short sentences, with exact amounts, dates and "
     "names."
 )
-
-# What the transcript holds as the answer to a question about the whole document.
-GIST = "The passages above state it."
 
 
 def user_turn(question: str, new: Sequence[Quote], known: Sequence[Quote] = ()) -> str:
@@ -40,3 +40,10 @@ def user_turn(question: str, new: Sequence[Quote], known: Sequence[Quote] = ()) 
         parts.append(f"See also the passages above from page {pages}.")
     parts.append(f"Question: {question}")
     return "\n\n".join(parts)
+
+
+def gist(found: Sequence[Quote]) -> str:
+    """What the transcript holds as the answer of a survey: its shortest whole sentence."""
+    texts = [_NUMBERED.sub("", " ".join(q.text.split())) for q in found]
+    whole = [t for t in texts if t.endswith((".", "。"))]
+    return min(whole or texts, key=len)
