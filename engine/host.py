@@ -65,12 +65,14 @@ def run_host(connection: Connection) -> None:
         except Exception as error:
             logger.exception("the engine could not start")
             host.send(wire.Failed(0, wire.fault_of(error)))
+            host.finish()
             return
         try:
             host.send(wire.Ready(engine.info))
             host.serve(engine)
         finally:
             engine.close()
+            host.finish()
 
 
 class Host:
@@ -85,6 +87,9 @@ class Host:
         self._stopped: set[int] = set()
         self._closed = False
         self._engine: Any = None
+        self._finished = False
+        self._timer = threading.Timer(_SECONDS_TO_CLOSE, os._exit, (1,))
+        self._timer.daemon = True
         threading.Thread(target=self._read, name="engine-host-reader", daemon=True).start()
 
     def send(self, frame: wire.Frame) -> None:
@@ -93,6 +98,12 @@ class Host:
             self._connection.send_bytes(wire.pack(frame))
         except OSError:
             self._closed = True
+
+    def finish(self) -> None:
+        """All is done: the process ends by itself and needn't be ended."""
+        with self._lock:
+            self._finished = True
+            self._timer.cancel()
 
     def serve(self, engine: Any) -> None:
         """Serves calls and does idle work until the pipe ends."""
@@ -187,10 +198,9 @@ class Host:
                     self._take(frame)
                 except wire.WireError:
                     logger.exception("a request can't be read")
-        timer = threading.Timer(_SECONDS_TO_CLOSE, os._exit, (1,))
-        timer.daemon = True
-        timer.start()
         with self._lock:
+            if not self._finished:
+                self._timer.start()
             self._closed = True
             self._stop_call(self._running)
             self._lock.notify_all()
