@@ -94,7 +94,7 @@ class FlatIndex:
 
     @classmethod
     def load(cls, path: Path, dimension: int, space: str) -> FlatIndex | None:
-        """The index in the file, or None if it is missing, damaged or of another space."""
+        """The index in the file, or None if it is missing, damaged, older or of another space."""
         try:
             data = path.read_bytes()
             magic, length, checksum = _HEAD.unpack_from(data)
@@ -104,7 +104,8 @@ class FlatIndex:
         body = data[_HEAD.size + length :]
         if magic != _MAGIC or zlib.crc32(body) != checksum:
             return None
-        if (header["space"], header["dimension"]) != (space, dimension):
+        wanted = {"space": space, "dimension": dimension}
+        if {**header, **wanted} != header or not {"after", "newest"} <= header.keys():
             return None
         loaded = cls(dimension, space)
         loaded._index = loaded._faiss.deserialize_index(np.frombuffer(body, np.uint8))
