@@ -27,6 +27,7 @@ from engine.errors import EngineDied, EngineError
 from engine.host import FACTORY, LOOKING
 from engine.host_process import HostProcess
 from engine.types import (
+    CacheReport,
     ConversationInfo,
     EngineOptions,
     Event,
@@ -191,9 +192,9 @@ class EngineClient:
         """As `Engine.delete`."""
         self._call("delete", id)
 
-    def cache_report(self) -> object:
+    def cache_report(self) -> CacheReport:
         """As `Engine.cache_report`."""
-        return self._call("cache_report")
+        return cast(CacheReport, self._call("cache_report"))
 
     def close(self) -> None:
         """Lets the engine finish its writing and ends its process."""

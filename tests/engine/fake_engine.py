@@ -10,13 +10,17 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from engine.assembly import assemble
+from engine.engine import Engine
 from engine.errors import (
     BackendUnavailable,
     ContextTooLong,
     ModelNotFound,
     UnknownConversation,
 )
+from engine.fake_backend import FakeBackend
 from engine.types import (
+    CacheReport,
     ConversationInfo,
     EngineOptions,
     Event,
@@ -129,8 +133,8 @@ class FakeEngine:
                 raise RuntimeError("idle trouble")
         return True
 
-    def cache_report(self) -> object:
-        return {"bytes": 1}
+    def cache_report(self) -> CacheReport:
+        return CacheReport(4096, 7, 1, 2, 3, 4, 5, (self.conversation("c"),))
 
     def close(self) -> None:
         if self._folder is not None:
@@ -166,6 +170,12 @@ class FakeEngine:
 
 def make(options: EngineOptions) -> FakeEngine:
     return FakeEngine(options)
+
+
+def slow(options: EngineOptions) -> Engine:
+    """The real engine, over a backend that takes its time."""
+    reply = "the buyer shall pay the price within thirty days of the invoice"
+    return assemble(FakeBackend(batch=16, seconds_per_batch=STEP, reply=reply), options)
 
 
 def no_model(options: EngineOptions) -> FakeEngine:

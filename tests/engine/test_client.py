@@ -21,6 +21,7 @@ from engine.errors import (
     UnknownConversation,
 )
 from engine.types import (
+    CacheReport,
     EngineOptions,
     Event,
     Finished,
@@ -103,7 +104,7 @@ def test_every_method_reaches_the_engine(client, options):
     client.delete("e")
     assert kept(options, "d") == []
     assert client.conversations() == ["c", "d"]
-    assert client.cache_report() == {"bytes": 1}
+    assert client.cache_report() == CacheReport(4096, 7, 1, 2, 3, 4, 5, (client.conversation("c"),))
 
 
 def test_errors_keep_their_class(client):
@@ -350,6 +351,81 @@ def test_an_adoption_that_fails_does_not_stop_the_conversation(client, options):
     kill(client)
     list(asked)
     assert text_of(list(client.ask("c", Turn("?")))) == ANSWER
+
+
+# ---------------------------------------------------------- the real engine
+
+
+@pytest.mark.parametrize("when", [Prefilling, TextDelta])
+def test_the_real_engine_goes_on_after_a_crash(options, when):
+    # given a conversation of one turn, and a second one that is read or written
+    client = EngineClient(options, factory=FAKES + "slow")
+    first = list(client.ask("c", Turn("What are the main terms?", system="Be brief.")))[-1]
+    asked = client.ask("c", Turn("How is payment made?", record={"chunks": [7]}))
+    events = []
+    while not events or not isinstance(events[-1], when):
+        events.append(next(asked))
+    # when the process is killed
+    kill(client)
+    events += asked
+    second = events[-1]
+    assert isinstance(first, Finished)
+    assert isinstance(second, Finished)
+    # then the conversation holds both turns, and the third one continues it
+    if when is TextDelta:
+        assert second.reason == "stopped"
+        assert first.text.startswith(second.text)
+    else:
+        assert second.text == first.text
+    turns = client.conversation("c").turns
+    assert [turn.record for turn in turns] == [{}, {"chunks": [7]}]
+    third = list(client.ask("c", Turn("And the law?")))[-1]
+    assert isinstance(third, Finished)
+    assert third.text == first.text
+    info = client.conversation("c")
+    assert len(info.turns) == 3
+    # and a fresh engine that reads it all anew says the same
+    assert third.stats.prompt_tokens + third.stats.generated_tokens <= info.tokens
+    client.close()
+
+
+def test_the_real_engine_reuses_what_it_had_read_before_the_crash(options):
+    client = EngineClient(options, factory=FAKES + "slow")
+    long = "the supplier shall deliver the goods within days " * 40
+    first = list(client.ask("c", Turn(long)))[-1]
+    assert isinstance(first, Finished)
+    until(lambda: list(options.cache_dir.rglob("cache")))  # written behind the answer
+    kill(client)
+    second = list(client.ask("c", Turn("And the price?")))[-1]
+    assert isinstance(second, Finished)
+    assert second.stats.restored_from == "disk"
+    assert second.stats.reused_tokens >= first.stats.prompt_tokens - 16
+    report = client.cache_report()
+    assert [one.id for one in report.conversations] == ["c"]
+    client.close()
+
+
+@pytest.mark.model
+def test_a_real_model_killed_in_the_middle_of_an_answer(model_path, tmp_path):
+    options = EngineOptions(model_path, backend="llama.cpp", cache_dir=tmp_path, window=1024)
+    client = EngineClient(options, log=tmp_path / "engine.log")
+    first = list(client.ask("c", Turn("Name three colours."), SamplingOptions(max_tokens=24)))[-1]
+    asked = client.ask("c", Turn("Tell me more about the first one."))
+    text = ""
+    while len(text) < 20:
+        event = next(asked)
+        text += event.text if isinstance(event, TextDelta) else ""
+    kill(client)
+    rest = list(asked)
+    assert rest[-2:-1] == [Notice(CUT_SHORT)]
+    assert isinstance(rest[-1], Finished)
+    assert rest[-1].text.startswith(text)
+    third = list(client.ask("c", Turn("Why?"), SamplingOptions(max_tokens=8)))[-1]
+    assert isinstance(first, Finished)
+    assert isinstance(third, Finished)
+    assert len(client.conversation("c").turns) == 3
+    assert third.stats.prompt_tokens > first.stats.prompt_tokens + first.stats.generated_tokens
+    client.close()
 
 
 # ----------------------------------------------------------- beginning, end
