@@ -18,7 +18,10 @@ class CitationCard(QFrame):
 
     opened = Signal(int)
 
-    def __init__(self, theme: Theme, number: int, citation: Citation) -> None:
+    def __init__(
+        self, theme: Theme, number: int, citation: Citation, *, quoted: bool = False
+    ) -> None:
+        """A card; its words are left out where the answer's text has `quoted` them already."""
         super().__init__()
         self._theme = theme
         self.number = number
@@ -39,10 +42,10 @@ class CitationCard(QFrame):
         head.addWidget(page)
         head.addWidget(name, 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 10, 12, 11)
+        column.setContentsMargins(16, 9, 12, 9)
         column.setSpacing(6)
         column.addLayout(head)
-        if citation.quote:
+        if citation.quote and not quoted:
             quote = label(_shortened(citation.quote), wrap=True)
             quote.setFont(suited(quote_font(quote.font(), 1.04), citation.quote))
             if len(citation.quote) > MOST_CHARACTERS:
@@ -73,7 +76,7 @@ class CitationCard(QFrame):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self._theme.colors.marker))
-        painter.drawRoundedRect(5, 11, 3, self.height() - 22, 1.5, 1.5)
+        painter.drawRoundedRect(5, 9, 3, self.height() - 18, 1.5, 1.5)
 
 
 def _shortened(quote: str) -> str:

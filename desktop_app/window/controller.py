@@ -57,7 +57,7 @@ class Controller(QObject):
     # connections
 
     def _connect_session(self) -> None:
-        session, chat = self.session, self.window.chat
+        session, chat, status = self.session, self.window.chat, self.window.status
         self.jobs.news.connect(self._news)
         self.jobs.failed.connect(self._trouble)
         self.jobs.conversations.connect(self._list_conversations)
@@ -67,6 +67,8 @@ class Controller(QObject):
         session.evidence.connect(self._evidence)
         session.reading.connect(chat.reading)
         session.text.connect(chat.add_text)
+        session.evidence.connect(lambda run: status.say("Reading the passages …"))
+        session.text.connect(lambda run, text: status.say("Writing the answer …"))
         session.noticed.connect(chat.notice)
         session.answered.connect(self._answered)
         session.failed.connect(self._run_failed)

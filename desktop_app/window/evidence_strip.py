@@ -55,6 +55,7 @@ class EvidenceStrip(QWidget):
     def show_hits(self, hits: tuple[Hit, ...], several_documents: bool) -> None:
         """Shows a chip for each page a passage begins on."""
         self._hits = hits
+        self._reading.setText("Reading the passages …")
         clear(self._flow)
         if not hits:
             return

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
+    QPainter,
+    QPaintEvent,
     QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
@@ -24,7 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser
 
-from desktop_app.window.theme import Theme, scaled, suited
+from desktop_app.window.theme import Theme, quote_font, scaled, suited
 
 _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
 _LINE_HEIGHT = 126.0
@@ -111,10 +113,18 @@ class MarkdownView(QTextBrowser):
         style.setTopMargin(0)
         in_table = cursor.currentTable() is not None
         style.setBottomMargin(0 if in_table else 4 if block.textList() else 9)
+        quoted = _is_quote(block)
+        if quoted:
+            style.setLeftMargin(18)
+            style.setRightMargin(0)
         cursor.setBlockFormat(style)
         level = style.headingLevel()
+        cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+        if quoted:
+            words = QTextCharFormat()
+            words.setFontFamilies(quote_font(self.font()).families())
+            cursor.mergeCharFormat(words)
         if level:
-            cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
             heading = QTextCharFormat()
             heading.setProperty(QTextFormat.Property.FontSizeAdjustment, 0)
             heading.setFontPointSize(base * (1.16 if level <= 2 else 1.06))
@@ -147,6 +157,22 @@ class MarkdownView(QTextBrowser):
             style.setAnchor(False)
         cursor.mergeCharFormat(style)
 
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        super().paintEvent(event)
+        painter = QPainter(self.viewport())
+        layout = self.document().documentLayout()
+        block = self.document().begin()
+        while block.isValid():
+            following = block.next()
+            if _is_quote(block):
+                box = layout.blockBoundingRect(block)
+                bottom = box.bottom()
+                if _is_quote(following):
+                    bottom = layout.blockBoundingRect(following).top()
+                bar = QRectF(2, box.top(), 3, bottom - box.top())
+                painter.fillRect(bar, QColor(self._theme.colors.marker))
+            block = following
+
     def _clicked(self, url: QUrl) -> None:
         if url.scheme() == "cite" and url.path().isdigit():
             self.cited.emit(int(url.path()))
@@ -159,6 +185,10 @@ class MarkdownView(QTextBrowser):
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         event.ignore()
+
+
+def _is_quote(block: QTextBlock) -> bool:
+    return block.isValid() and block.blockFormat().hasProperty(QTextFormat.Property.BlockQuoteLevel)
 
 
 def linked(markdown: str, citations: int | None) -> str:

@@ -132,7 +132,7 @@ class AnswerView(QWidget):
             self.add_notice(
                 "No passage answers this, so nothing is cited. Try naming the clause or the term."
             )
-        self._show_cards(answer.citations)
+        self._show_cards(answer)
         self._show_foot(last)
         self.grew.emit()
 
@@ -155,9 +155,12 @@ class AnswerView(QWidget):
             self.body.show_markdown(self._streamed)
             self.grew.emit()
 
-    def _show_cards(self, citations: tuple[Citation, ...]) -> None:
+    def _show_cards(self, answer: Answer) -> None:
+        citations, text = answer.citations, _letters(answer.text)
         for number, citation in enumerate(citations, 1):
-            card = CitationCard(self._theme, number, citation)
+            words = _letters(citation.quote)
+            quoted = bool(words) and words in text
+            card = CitationCard(self._theme, number, citation, quoted=quoted)
             card.opened.connect(self._open_number)
             card.setVisible(number <= MOST_CARDS)
             self._cards_shown.append(card)
@@ -219,6 +222,11 @@ class AnswerView(QWidget):
                 for card in self._cards_shown:
                     card.show()
             self.cited.emit(self.answer.citations[number - 1])
+
+
+def _letters(text: str) -> str:
+    """A text's letters and digits alone, so that Markdown and line breaks don't count."""
+    return "".join(c for c in text if c.isalnum())
 
 
 def with_citations(answer: Answer) -> str:

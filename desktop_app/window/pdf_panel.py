@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIntValidator
+from PySide6.QtGui import QColor, QIntValidator, QResizeEvent
 from PySide6.QtPdf import QPdfDocument
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
@@ -22,6 +22,7 @@ from desktop_app.window.text_page_view import TextPageView
 from desktop_app.window.theme import Theme
 
 EMPTY = "Open a document, or click a citation: its page appears here with the passage marked."
+WIDE = 620  # pixels from which there is room for the zoom's figure
 READ_AS = {"ocr": "recognised", "empty": "no text", "garbled": "unreadable"}
 NOT_FOUND = "The passage could not be marked; this is its page."
 
@@ -244,8 +245,9 @@ class PdfPanel(QWidget):
         self.view.step_zoom(1)
 
     def _set_controls(self, *, enabled: bool) -> None:
-        for widget in (*self._controls, self._zoom, self._count, self._printed):
+        for widget in (*self._controls, self._count, self._printed):
             widget.setVisible(enabled)
+        self._zoom.setVisible(enabled and self.width() >= WIDE)
         if not enabled:
             self._page.clear()
             self._count.clear()
@@ -269,6 +271,10 @@ class PdfPanel(QWidget):
 
     def _zoom_changed(self, zoom: float) -> None:
         self._zoom.setText(f"{zoom * 100:.0f} %")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._zoom.setVisible(self.width() >= WIDE and self._page.isVisibleTo(self))
 
     def _recolor(self) -> None:
         self.view.set_marker(QColor(self._theme.colors.marker))

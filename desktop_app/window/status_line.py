@@ -77,6 +77,8 @@ class StatusLine(QFrame):
 
     def say(self, text: str) -> None:
         """Shows a state in place of figures."""
+        if text and text == self.figures.whole():
+            return
         self._bar.hide()
         self.figures.set_text(text)
 
