@@ -23,6 +23,12 @@ _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _LEADERS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}|_{5,}")
 _COLUMNS = re.compile(r"\S {3,}\S+.* {3,}\S|\t\S*.*\t")
 _ENDS = re.compile(r"[.;:!?\u3002\uff1b\uff1a\uff01\uff1f][\"'\u201d\u2019)]*$")
+_REFERS = re.compile(
+    r"(?:sections?|articles?|clauses?|paragraphs?|schedule|exhibit|under|to|in|of|and|or|with|by|"
+    r"than|within|the|see|this|such|least|[(,])$",
+    re.IGNORECASE,
+)
+_ITEM_ENDS = re.compile(r"[;,]\s*(?:and|or|and/or)$", re.IGNORECASE)
 _KEPT_HYPHEN = frozenset(
     """non self co pre post re sub anti multi semi cross well third arm long short half ex inter
     end first one two three five ten on off in out so""".split()
@@ -87,9 +93,7 @@ def _begins(line: str, last: str, width: int) -> bool:
 
 def _wrapped_reference(last: str) -> bool:
     """A line that ends like "pursuant to Section": the number that follows is no clause's."""
-    tail = r"(?:section|sections|article|articles|clause|clauses|paragraph|schedule|exhibit|under|"
-    tail += r"to|in|of|and|or|with|by|than|within|the|see|this|such|least|[(,])$"
-    return bool(re.search(tail, last, re.IGNORECASE))
+    return bool(_REFERS.search(last)) and not _ITEM_ENDS.search(last)
 
 
 def _is_row(line: str) -> bool:

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 _EDGE = 3  # lines at the top and bottom of a page that may be running
+_NUMBERS = 3  # numbers that a running line may hold
 _INSIDE = 5  # times that a line inside pages must repeat
 _APART = 22  # usual number of lines between two such
 _DIGITS = re.compile(r"\d+")
@@ -34,7 +35,7 @@ Rows = list[str]
 def drop_running(pages: Sequence[Rows]) -> list[tuple[Rows, str]]:
     """Each page's lines without running ones, and the page number printed on it, if any."""
     shapes = _repeated_edges(pages)
-    edged = [_drop_edges(rows, shapes) for rows in pages]
+    edged = [_drop_edges(rows, number, shapes) for number, rows in enumerate(pages, 1)]
     inside = _repeated_inside([rows for rows, _ in edged])
     numbers = _counting_up([rows for rows, _ in edged])
     done = []
@@ -50,9 +51,22 @@ def drop_running(pages: Sequence[Rows]) -> list[tuple[Rows, str]]:
     return done
 
 
-def _shape(line: str) -> str:
-    """A line with its numbers blanked, as it would repeat on the next page."""
-    return _DIGITS.sub("#", " ".join(line.split())).casefold()
+def _shapes(line: str, page: int) -> set[str]:
+    """How a line would repeat: each of its numbers the same, or counting up with the pages.
+
+    Two lines that share a shape differ at most in numbers that count pages, so "Page 4 of 9" is
+    running and "Item 7731" is not.
+    """
+    parts = _DIGITS.split(" ".join(line.split()).casefold())
+    numbers = _DIGITS.findall(line)
+    if len(numbers) > _NUMBERS or len(line) > 250:
+        return set()
+    ways = itertools.product((0, page), repeat=len(numbers))
+    spelled = (
+        [f"{int(n) - base}#{bool(base)}" for n, base in zip(numbers, way, strict=True)]
+        for way in ways
+    )
+    return {"\0".join(itertools.chain(*zip(parts, [*s, ""], strict=True))) for s in spelled}
 
 
 def _edges(rows: Rows) -> tuple[list[int], list[int]]:
@@ -64,17 +78,16 @@ def _edges(rows: Rows) -> tuple[list[int], list[int]]:
 def _repeated_edges(pages: Sequence[Rows]) -> set[str]:
     """Shapes of lines at page edges that occur on many pages."""
     counts: Counter[str] = Counter()
-    for rows in pages:
+    for number, rows in enumerate(pages, 1):
         top, bottom = _edges(rows)
-        counts.update({_shape(rows[i]) for i in {*top, *bottom}})
+        counts.update(set().union(*(_shapes(rows[i], number) for i in {*top, *bottom})))
     filled = sum(any(row.strip() for row in rows) for rows in pages)
-    if filled < 3:
-        return set()
     least = max(3, 0.3 * filled)
-    return {shape for shape, count in counts.items() if count >= least and len(shape) <= 200}
+    return {shape for shape, count in counts.items() if count >= least}
 
 
-def _drop_edges(rows: Rows, shapes: set[str]) -> tuple[Rows, str]:
+def _drop_edges(rows: Rows, page: int, shapes: set[str]) -> tuple[Rows, str]:
+    """The page without its running edges, unless nothing else is on it; and its number."""
     top, bottom = _edges(rows)
     dropped: set[int] = set()
     printed = ""
@@ -82,11 +95,13 @@ def _drop_edges(rows: Rows, shapes: set[str]) -> tuple[Rows, str]:
         for index in edge:
             bare = rows[index].strip()
             alone = _NUMBER.fullmatch(bare)
-            if not alone and _shape(bare) not in shapes:
+            if not alone and not _shapes(bare, page) & shapes:
                 break
             dropped.add(index)
             number = alone or _TAIL_NUMBER.search(bare)
             printed = printed or (number.group("n") if number else "")
+    if all(i in dropped or not row.strip() for i, row in enumerate(rows)):
+        dropped = {i for i in dropped if _NUMBER.fullmatch(rows[i].strip())}
     return [row for i, row in enumerate(rows) if i not in dropped], printed
 
 
