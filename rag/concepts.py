@@ -69,7 +69,21 @@ def _compile(concepts: Sequence[Concept]) -> list[tuple[Concept, re.Pattern[str]
 
 @cache
 def _compiled() -> list[tuple[Concept, re.Pattern[str]]]:
-    from rag import lexicon_commercial, lexicon_mergers, lexicon_privacy, lexicon_secrecy
+    from rag import (
+        lexicon_chinese,
+        lexicon_commercial,
+        lexicon_general,
+        lexicon_mergers,
+        lexicon_privacy,
+        lexicon_secrecy,
+    )
 
-    modules = (lexicon_commercial, lexicon_secrecy, lexicon_mergers, lexicon_privacy)
+    modules = (
+        lexicon_general,
+        lexicon_commercial,
+        lexicon_secrecy,
+        lexicon_mergers,
+        lexicon_privacy,
+        lexicon_chinese,
+    )
     return _compile([concept for module in modules for concept in module.CONCEPTS])
