@@ -77,9 +77,19 @@ def folder(flavour: str) -> Path:
 
 
 def find(flavour: str) -> Path | None:
-    """A finished wheel that fits, or None."""
-    pattern = f"llama_cpp_python-{VERSION}-*.whl"
-    return next(iter(sorted(folder(flavour).glob(pattern))), None)
+    """A finished wheel that fits, or None; one built with an older C library fits too."""
+    own = folder(flavour)
+    libc = re.compile(r"glibc(\d+)\.(\d+)")
+    for other in sorted(own.parent.glob(f"{flavour}-*"), reverse=True):
+        same = libc.sub("", other.name) == libc.sub("", own.name)
+        if same and _versions(libc, other.name) <= _versions(libc, own.name):
+            for wheel in sorted(other.glob(f"llama_cpp_python-{VERSION}-*.whl")):
+                return wheel
+    return None
+
+
+def _versions(libc: re.Pattern[str], name: str) -> list[tuple[int, ...]]:
+    return [tuple(map(int, pair)) for pair in libc.findall(name)]
 
 
 def build(flavour: str) -> Path:

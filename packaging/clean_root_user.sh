@@ -24,7 +24,7 @@ echo "ingest, ask with a citation, follow-up after a restart"
 clausebook ingest supply-agreement.pdf purchase-contract-zh.pdf --json > /tmp/ingest.json
 grep -q '"status": "ready"' /tmp/ingest.json || fail "ingest: $(cat /tmp/ingest.json)"
 clausebook ask "How is payment made?" --document supply-agreement.pdf --conversation trial --json > /tmp/first.json
-grep -q '"citations": \[{' /tmp/first.json || fail "no citation: $(cat /tmp/first.json)"
+grep -q '"quote": "..' /tmp/first.json || fail "no citation: $(cat /tmp/first.json)"
 clausebook ask "And how is liability for breach determined?" --conversation trial --json > /tmp/second.json
 reused=$(value reused_tokens < /tmp/second.json)
 from=$(value restored_from < /tmp/second.json)

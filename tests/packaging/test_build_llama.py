@@ -38,6 +38,18 @@ def test_a_wheel_of_another_processor_is_not_taken(monkeypatch: pytest.MonkeyPat
     assert build_llama.find("portable") is not None
 
 
+@pytest.mark.parametrize(("libc", "taken"), [("2.30", False), ("2.36", True), ("2.41", True)])
+def test_a_wheel_of_an_older_c_library_fits(
+    monkeypatch: pytest.MonkeyPatch, libc: str, taken: bool
+) -> None:
+    monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.36"))
+    wheel = put("native")
+
+    monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", libc))
+
+    assert build_llama.find("native") == (wheel if taken else None)
+
+
 def test_another_version_is_not_taken() -> None:
     put("native", "0.0.1")
 
