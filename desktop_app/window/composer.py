@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,6 +18,7 @@ from desktop_app.window.theme import Theme, scaled
 
 PLACEHOLDER = "Ask about your documents"
 MOST_LINES = 9
+WIDE = 500  # pixels from which there is room to name the keys
 
 
 class QuestionEdit(QPlainTextEdit):
@@ -154,6 +155,10 @@ class Composer(QWidget):
         self._note_row.hide()
         self.edit.clear()
         return turn
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._keys.setVisible(self.width() >= WIDE)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.MouseButtonPress:

@@ -53,6 +53,7 @@ class PdfView(QPdfView):
         self.setPageSpacing(14)
         self.setDocumentMargins(QMargins(18, 16, 18, 16))
         self.setAccessibleName("PDF pages")
+        self.setProperty("role", "pages")
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self._pages: list[PageRect] = []
         self._sizes: list[QSizeF] = []

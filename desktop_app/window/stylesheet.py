@@ -100,6 +100,7 @@ QWidget[role="surface"] { background: $surface; }
 QWidget[role="bar"] { background: $surface; border-bottom: 1px solid $line; }
 QWidget[role="pdfbar"] { background: $side; border-bottom: 1px solid $line; }
 QWidget[role="foot"] { background: $side; border-top: 1px solid $line; }
+QAbstractScrollArea[role="pages"] QScrollBar { background: $desk; }
 QFrame[role="rule"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QFrame[role="question"] { background: $tint; border: none; border-radius: 14px; }
 QFrame[role="composer"] { background: $raised; border: 1px solid $line; border-radius: 14px; }

@@ -33,11 +33,13 @@ def main() -> int:
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--sample", default="supply-agreement")
     parser.add_argument("--size", default="1440x900")
+    parser.add_argument("--scale", type=int, default=1, help="physical pixels of a logical one")
+    parser.add_argument("--final", type=Path, help="where the last picture is kept as well")
     parser.add_argument("--question", action="append", default=[])
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not arguments.inside:
-        return run_under_xvfb(arguments.size)
+        return run_under_xvfb(arguments.size, arguments.scale)
     arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ["CLAUSEBOOK_HOME"] = home
@@ -45,8 +47,9 @@ def main() -> int:
     return 0
 
 
-def run_under_xvfb(size: str) -> int:
+def run_under_xvfb(size: str, scale: int) -> int:
     """Starts a display of its own, and this script again inside it."""
+    size = "x".join(str(int(n) * scale) for n in size.split("x"))
     reader, writer = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
@@ -56,6 +59,7 @@ def run_under_xvfb(size: str) -> int:
     try:
         display = os.read(reader, 32).decode().strip()
         environment = os.environ | {"DISPLAY": f":{display}", "QT_QPA_PLATFORM": "xcb"}
+        environment["QT_SCALE_FACTOR"] = str(scale)
         command = [sys.executable, *sys.argv, "--inside"]
         return subprocess.run(command, env=environment, check=False).returncode
     finally:
@@ -93,6 +97,9 @@ class Driver:
             self.tour()
         else:
             self.converse()
+        if arguments.final:
+            arguments.final.parent.mkdir(parents=True, exist_ok=True)
+            self.application.primaryScreen().grabWindow(0).save(str(arguments.final))
         self.window.close()
 
     def make_client(self, on_reply: Callable[..., None]) -> object:
