@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from rag.quotes import Quote
 
+_POINTER = 10
 _NUMBERED = re.compile(r"^(?:(?:\d+(?:\.\d+)*|\([a-z]+\))\s+)+")
 
 SYSTEM = (
@@ -36,10 +37,15 @@ def user_turn(question: str, new: Sequence[Quote], known: Sequence[Quote] = ()) 
     if new:
         parts.append("\n".join(f"[page {q.page}] {q.text}" for q in reversed(new)))
     if known:
-        pages = ", ".join(str(page) for page in dict.fromkeys(q.page for q in known))
-        parts.append(f"See also the passages above from page {pages}.")
+        parts.append("\n".join(f"[page {q.page}] {_beginning(q)}" for q in reversed(known)))
     parts.append(f"Question: {question}")
     return "\n\n".join(parts)
+
+
+def _beginning(quote: Quote) -> str:
+    """The first words of a passage that was read before: enough to point back at it."""
+    words = quote.text.split()
+    return quote.text if len(words) <= _POINTER else " ".join(words[:_POINTER]) + " … (above)"
 
 
 def gist(found: Sequence[Quote]) -> str:
