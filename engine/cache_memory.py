@@ -49,11 +49,12 @@ class MemoryTier:
         self._warm: dict[str, _Warm] = {}
         self._lock = threading.RLock()
 
-    def touch(self, key: str, *, pinned: bool = False) -> None:
-        """Notes a use. A pinned conversation doesn't leave."""
+    def touch(self, key: str, *, pinned: bool | None = None) -> None:
+        """Notes a use. A pinned conversation doesn't leave; None leaves that as it is."""
         with self._lock:
             warm = self._warm.setdefault(key, _Warm())
-            warm.last_used, warm.pinned = self._clock(), pinned
+            warm.last_used = self._clock()
+            warm.pinned = warm.pinned if pinned is None else pinned
 
     def put(self, key: str, blocks: Iterable[Block]) -> None:
         """Keeps blocks in place of those of `key`, as the budget allows."""

@@ -86,10 +86,12 @@ class CatchUp:
         for target in reversed(self._device.resident):
             if not target.decoded or self._device.running(target) or self._skipped(target):
                 continue
-            first = min(target.window.index_of(place) for place in target.decoded)
-            if backend.free_cells < target.held - first or target.sequence is None:
+            visible = [p for p in target.decoded if target.window.visible(p, p + 1)]
+            first = min((target.window.index_of(place) for place in visible), default=target.held)
+            if backend.free_cells < target.held - first or first == target.held:
                 self._skip.add(_state(target))
                 continue
+            assert target.sequence is not None
             work = Conversation("", backend)
             work.transcript, work.window = target.transcript, target.window.copy()
             work.sequence = backend.fork(target.sequence)

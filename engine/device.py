@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from engine.backend import Backend, Logits
+from engine.backend import Backend, Logits, SavedState
 from engine.conversation import Conversation
 from engine.errors import NoFreeSequence, OutOfCells
 from engine.types import SequenceId, TokenId
@@ -77,6 +77,10 @@ class Device:
         return self.attempt(
             lambda: self.backend.forward(sequence, tokens, start, every=every), sequence
         )
+
+    def load(self, sequence: SequenceId, state: SavedState) -> None:
+        """As `Backend.load`, making room. Raises RestoreError, OutOfCells."""
+        self.attempt(lambda: self.backend.load(sequence, state), sequence)
 
     def attempt(self, action: Callable[[], T], using: SequenceId | None = None) -> T:
         """Does what may run out of cells or sequences, evicting until it doesn't.

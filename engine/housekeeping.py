@@ -67,4 +67,5 @@ class Housekeeping:
         for conversation in self._device.resident:
             if conversation.id in expired and not self._device.running(conversation):
                 self._device.evict(conversation)
+        self._tier.expired()  # those that left the device just now
         return self.catch_up is not None and self.catch_up.step()

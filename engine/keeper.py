@@ -24,7 +24,7 @@ from engine.errors import OutOfCells, RestoreError
 from engine.folders import Folders
 from engine.prefixes import Prefixes
 from engine.reader import Reader
-from engine.restoring import behind, fits, load_blocks, save_blocks
+from engine.restoring import fits, load_blocks, save_blocks, spans_behind
 from engine.tier import Source
 from engine.transcript_file import TranscriptHeader
 from engine.types import EngineOptions
@@ -121,7 +121,7 @@ class Keeper:
         self.store.pin(conversation.id, True)
 
     def restore(self, conversation: Conversation) -> Source:
-        """Loads the longest beginning that is kept, its own or a shared one. Raises OutOfCells."""
+        """Loads the longest beginning that is kept, its own or a shared one."""
         id_ = conversation.id
         if not self.store.known(id_):
             return ""
@@ -133,17 +133,17 @@ class Keeper:
         return source if conversation.held else self._prefixes.attach(conversation)
 
     def _load(self, conversation: Conversation) -> Source:
-        """Loads what is kept of the conversation's own blocks. Raises OutOfCells."""
+        """Loads what is kept of the conversation's own blocks."""
 
         def wanted(block: Block | BlockEntry) -> bool:
             return fits(conversation, block, whole=self._whole)
 
         blocks, source = self.store.take(conversation.id, wanted)
         try:
-            count = load_blocks(conversation, self._backend, blocks)
+            count = load_blocks(conversation, self._reader.device, blocks)
         except OutOfCells:
             self.store.memory.put(conversation.id, blocks)
-            raise
+            return ""
         except RestoreError as error:
             _log.warning("the cache of %s can't be restored: %s", conversation.id, error)
             self.store.reject(conversation.id)
@@ -165,7 +165,7 @@ class Keeper:
         key, count = self._prefixes.of(conversation)
         self.store.sync(
             conversation.id,
-            behind(conversation.spans(), count),
+            spans_behind(conversation, count),
             conversation.transcript.ids,
             lambda start, stop: self._backend.save(sequence, start, stop),
             shared=key,

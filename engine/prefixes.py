@@ -51,10 +51,7 @@ class Prefixes:
         It counts only while the conversation still has all of it in view and where it was.
         """
         key, count = self._used.get(conversation.id, ("", 0))
-        runs = conversation.window.runs
-        if not count or not runs or runs[0].position or runs[0].start or len(runs[0]) < count:
-            return "", 0
-        return key, count
+        return (key, count) if count and _begins(conversation, count) else ("", 0)
 
     def attach(self, conversation: Conversation, key: str = "") -> Source:
         """Lets an empty conversation begin with a fork of what is shared.
@@ -69,8 +66,7 @@ class Prefixes:
         for found, count in self._candidates(conversation.transcript):
             if key and found != key:
                 continue
-            runs = conversation.window.runs
-            if runs[0].start or runs[0].position or len(runs[0]) <= count:
+            if not _begins(conversation, count):
                 continue
             prefix = self._find(found, conversation, count)
             with self._device.pinned(prefix), self._device.pinned(conversation):
@@ -90,22 +86,20 @@ class Prefixes:
         return ""
 
     def share(self, conversation: Conversation) -> None:
-        """Makes the beginnings of a conversation, which is on the device, known to others."""
+        """Makes the beginnings of a new conversation, which is on the device, known to others."""
         backend = self._device.backend
-        if conversation.sequence is None or not backend.info.can_trim:
+        if conversation.id in self._used or not backend.info.can_trim:
             return
         for key, count in self._candidates(conversation.transcript):
-            if conversation.held < count or any(p < count for p in conversation.decoded):
-                continue
-            runs = conversation.window.runs
-            if runs[0].start or runs[0].position or len(runs[0]) < count:
+            exact = all(place >= count for place in conversation.decoded)
+            if conversation.held < count or not exact or not _begins(conversation, count):
                 continue
             prefix = self._find(key, conversation, count)
             if prefix.held < count:
                 try:
                     with self._device.pinned(conversation), self._device.pinned(prefix):
                         prefix.leave_device()
-                        prefix.sequence = self._device.fork(conversation.sequence)
+                        prefix.sequence = self._device.fork(_sequence(conversation))
                         self._device.place(prefix)
                 except NoFreeSequence:
                     return
@@ -169,7 +163,7 @@ class Prefixes:
             return ""
         with contextlib.suppress(OutOfCells, NoFreeSequence, RestoreError):
             self._device.place(prefix)
-            self._device.attempt(lambda: load_blocks(prefix, self._device.backend, blocks))
+            load_blocks(prefix, self._device, blocks)
             return source
         self._device.forget(prefix)
         return ""
@@ -187,6 +181,12 @@ class Prefixes:
         self._used[conversation.id] = key, count
         if self._folders is not None:
             self._store.mark_use(MARK + key, self._folders.folder(conversation.id))
+
+
+def _begins(conversation: Conversation, count: int) -> bool:
+    """Whether the first `count` places are in view, where they would be in any conversation."""
+    runs = conversation.window.runs
+    return bool(runs) and not runs[0].start and not runs[0].position and len(runs[0]) >= count
 
 
 def _sequence(conversation: Conversation) -> int:

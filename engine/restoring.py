@@ -5,6 +5,7 @@ It knows one conversation and one backend at a time, and neither files nor budge
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from engine.backend import Backend
@@ -12,6 +13,7 @@ from engine.cache_file import Block
 from engine.cache_format import BlockEntry
 from engine.cache_plan import Span, compare, context_of, joined
 from engine.conversation import Conversation
+from engine.device import Device
 from engine.errors import OutOfCells, RestoreError
 
 
@@ -33,12 +35,12 @@ def fits(conversation: Conversation, block: Block | BlockEntry, *, whole: bool) 
     return tokens == block.ids and block.context == context_of(ids[: block.place])
 
 
-def load_blocks(conversation: Conversation, backend: Backend, blocks: Sequence[Block]) -> int:
+def load_blocks(conversation: Conversation, device: Device, blocks: Sequence[Block]) -> int:
     """Loads blocks for as long as each follows what is held; how many tokens came back.
 
     Raises:
         RestoreError: the backend refused one; nothing is held.
-        OutOfCells: no room; nothing is held.
+        OutOfCells: no room, though all idle conversations left; nothing is held.
     """
     sequence, window = conversation.sequence, conversation.window
     assert sequence is not None
@@ -48,7 +50,7 @@ def load_blocks(conversation: Conversation, backend: Backend, blocks: Sequence[B
             held = conversation.held
             if window.at(held) != (block.place, block.position):
                 break
-            backend.load(sequence, block.state)
+            device.load(sequence, block.state)
             conversation.held += len(block.ids)
             if not block.exact:
                 for part in window.parts(held, conversation.held):
@@ -62,21 +64,30 @@ def load_blocks(conversation: Conversation, backend: Backend, blocks: Sequence[B
     return conversation.held - begin
 
 
-def behind(spans: Sequence[Span], places: int) -> list[Span]:
-    """What of `spans` stands behind the first `places` of the transcript."""
-    rest: list[Span] = []
-    for span in spans:
-        cut = max(0, places - span.place)
-        if cut < len(span.ids):
-            rest.append(Span(span.position + cut, span.place + cut, span.ids[cut:], span.exact))
-    return rest
+def spans_behind(conversation: Conversation, places: int) -> list[Span]:
+    """What the device holds behind the first `places`, cut where turns meet.
+
+    Turns are dropped whole; so a block is either dropped or kept, and never has to be cut.
+    """
+    transcript = conversation.transcript
+    edges = {places, transcript.protected, *(turn.stop for turn in transcript.turns)}
+    parts: list[Span] = []
+    for span in conversation.spans():
+        end = span.place + len(span.ids)
+        cuts = sorted({span.place, end, *(edge for edge in edges if span.place < edge < end)})
+        for low, high in itertools.pairwise(cuts):
+            if low >= places:
+                position = span.position + low - span.place
+                ids = span.ids[low - span.place : high - span.place]
+                parts.append(Span(position, low, ids, span.exact))
+    return parts
 
 
 def save_blocks(conversation: Conversation, backend: Backend, places: int = 0) -> list[Block]:
     """All that the device holds of a conversation behind its first `places`."""
     sequence = conversation.sequence
     assert sequence is not None
-    spans, whole = behind(conversation.spans(), places), not backend.info.can_trim
+    spans, whole = spans_behind(conversation, places), not backend.info.can_trim
     if whole:
         spans = joined(spans)
     _, parts = compare([], spans, conversation.transcript.ids, whole=whole)
