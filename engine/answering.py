@@ -154,12 +154,6 @@ class Answering:
         if self._request.turn.prefix:
             yield TextDelta(self._request.turn.prefix)
         while not self._stopped:
-            if constraint is not None and constraint.finished:
-                self._reason = "end"
-                break
-            if len(self._written) >= self._most:
-                self._reason = "length"
-                break
             token = self._sample(logits)
             if token in ends:
                 self._reason = "end"
@@ -170,6 +164,12 @@ class Answering:
                 yield TextDelta(delta)
             if self._detokenizer.stopped_by is not None:
                 self._reason = "stop_string"
+                break
+            if constraint is not None and constraint.finished:
+                self._reason = "end"
+                break
+            if len(self._written) >= self._most:
+                self._reason = "length"
                 break
             following = self._step(token)
             if following is None:

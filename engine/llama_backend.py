@@ -18,7 +18,8 @@ import numpy as np
 
 from engine.backend import Logits, SavedState
 from engine.cell_book import CellBook, ranges_of
-from engine.errors import CannotTrim, EngineError, InvalidRequest, OutOfCells, RestoreError
+from engine.errors import CannotTrim, EngineError, OutOfCells, RestoreError
+from engine.llama_context import ROUND, kv_type_of, new_context
 from engine.llama_library import build_name, last_errors, load_library
 from engine.llama_model import LlamaModel
 from engine.llama_state import State, check_positions, form_of, pack_head, unpack
@@ -26,11 +27,6 @@ from engine.llama_tokenizer import LlamaTokenizer
 from engine.model_file import ModelFile
 from engine.threads import Threads
 from engine.types import ModelInfo, SequenceId, TokenId
-
-# ggml's number of a type, elements and bytes of a block, whether flash attention is used. With
-# f16 it isn't: on a CPU it would make a prompt read in two parts differ from one read at once.
-KV_TYPES = {"f16": (1, 1, 2, False), "q8_0": (8, 32, 34, True), "q4_0": (2, 32, 18, True)}
-_ROUND = 256
 
 
 class LlamaBackend:
@@ -60,17 +56,16 @@ class LlamaBackend:
         kv_type: str = "f16",
         threads: int = 0,
     ) -> None:
-        if kv_type not in KV_TYPES:
-            raise InvalidRequest(
-                f"llama.cpp keeps keys and values as {', '.join(KV_TYPES)}, not {kv_type}."
-            )
+        kind = kv_type_of(kv_type)
         self._library: Any = load_library()
         self._model = LlamaModel(self._library, model)
         self._threads = Threads(threads)
         self._batch_size, self._scratch = batch, sequences
-        capacity = -(-cells // _ROUND) * _ROUND
+        capacity = -(-cells // ROUND) * ROUND
         try:
-            self._context = self._new_context(capacity, kv_type)
+            self._context = new_context(
+                self._library, self._model, kind, capacity, sequences, batch
+            )
         except EngineError:
             self._model.close()
             raise
@@ -78,10 +73,9 @@ class LlamaBackend:
         self._memory = self._library.llama_get_memory(self._context)
         self._batch = self._library.llama_batch_init(batch, 0, 1)
         self._tokenizer = LlamaTokenizer(self._library, self._model.vocabulary)
-        flash = "flash" if KV_TYPES[kv_type][3] else "plain"
-        self._layout = f"{build_name(self._library)} {kv_type} {flash} unified"
+        self._layout = f"{build_name(self._library)} {kv_type} {kind.attention} unified"
         self._form = form_of(f"{self._layout} {model.fingerprint}")
-        self._info = self._model.info(_bytes_per_token(model, kv_type))
+        self._info = self._model.info(kind.bytes_per_token(model))
 
     @property
     def name(self) -> str:
@@ -206,24 +200,6 @@ class LlamaBackend:
             self._context = None
             self._model.close()
 
-    def _new_context(self, cells: int, kv_type: str) -> Any:
-        number, _, _, flash = KV_TYPES[kv_type]
-        params = self._library.llama_context_default_params()
-        params.n_ctx, params.n_seq_max = cells, self._scratch + 1
-        params.n_batch = params.n_ubatch = self._batch_size
-        params.kv_unified, params.swa_full = True, True
-        params.flash_attn_type = 1 if flash else 0
-        params.type_k = params.type_v = number
-        params.no_perf = True
-        last_errors()
-        context = self._library.llama_init_from_model(self._model.pointer, params)
-        if context is None:
-            raise EngineError(
-                f"There is no memory for {cells:,} tokens ({last_errors() or 'not enough memory'});"
-                " choose a smaller window."
-            )
-        return context
-
     def _fill(
         self, sequence: SequenceId, tokens: Sequence[TokenId], start: int, *, every: bool
     ) -> None:
@@ -293,8 +269,3 @@ class LlamaBackend:
 
 def _pointer(data: np.ndarray) -> Any:
     return data.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
-
-
-def _bytes_per_token(model: ModelFile, kv_type: str) -> int:
-    _, elements, nbytes, _ = KV_TYPES[kv_type]
-    return sum(model.kv_elements()) // elements * nbytes
