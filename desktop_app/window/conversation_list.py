@@ -204,9 +204,10 @@ class ConversationPanel(QWidget):
         entry = item.data(ENTRY)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Open", lambda: self._open(item))
-        menu.addAction("Rename", lambda: self.list.editItem(item))
+        menu.addAction("Open", lambda: self.open_requested.emit(entry.id))
+        menu.addAction("Rename", lambda: self.rename(entry.id))
         menu.addAction("Fork", lambda: self.fork_requested.emit(entry.id))
         menu.addSeparator()
-        menu.addAction("Delete…", lambda: self._delete(item))
+        title = entry.title or UNTITLED
+        menu.addAction("Delete…", lambda: self.delete_requested.emit(entry.id, title))
         menu.popup(self.list.viewport().mapToGlobal(place))

@@ -9,13 +9,14 @@ import pytest
 from PySide6.QtCore import Qt, QThread
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from desktop_app import records
+from desktop_app.window.citation_card import CitationCard
 from desktop_app.window.message_view import REPAINT_MS, AnswerView, with_citations
 from desktop_app.worker_client import GAVE_UP, RESTARTED
-from rag.types import Answer
+from rag.types import Answer, Citation
 from tests.desktop_app.window_harness import LIABILITY, Harness, answer, document, entry, hit
 
 
@@ -459,3 +460,93 @@ def test_the_question_stays_in_view_below_a_long_answer(harness: Harness) -> Non
     question = harness.chat.turns[-1].question
     top = question.mapTo(harness.chat.area.viewport(), question.rect().topLeft()).y()
     assert 0 <= top < 60
+
+
+def test_the_menu_of_a_conversation_forks_it_and_renames_it(harness: Harness) -> None:
+    harness.controller.jobs.conversations.emit(records.ConversationList(0, (entry(1), entry(2))))
+    view = harness.window.conversations.list
+    view.customContextMenuRequested.emit(view.visualItemRect(view.item(1)).center())
+    menu = harness.window.conversations.findChild(QMenu)
+    actions = {action.text(): action for action in menu.actions()}
+
+    actions["Fork"].trigger()
+    assert harness.worker.last(records.ForkConversation).conversation == "c2"
+    actions["Rename"].trigger()
+    assert view.isPersistentEditorOpen(view.item(1)) or view.findChild(QLineEdit) is not None
+    actions["Delete…"].trigger()
+    harness.settle()
+    harness.press("Delete")
+
+    assert harness.worker.last(records.DeleteConversation).conversation == "c2"
+
+
+def test_menu_commands_act_on_the_open_conversation(harness: Harness) -> None:
+    harness.open()
+    harness.controller.jobs.conversations.emit(records.ConversationList(0, (entry(1),)))
+
+    harness.controller.fork_conversation()
+    assert harness.worker.last(records.ForkConversation).conversation == "c1"
+    harness.controller.delete_conversation()
+    harness.press("Delete")
+    assert harness.worker.last(records.DeleteConversation).conversation == "c1"
+    harness.controller.new_conversation()
+    before = len(harness.worker.sent)
+    harness.controller.fork_conversation()
+    harness.controller.delete_conversation()
+    harness.controller.rename_conversation()
+
+    assert len(harness.worker.sent) == before
+
+
+def test_more_citations_are_shown_on_demand(harness: Harness) -> None:
+    citations = tuple(Citation("supply-agreement.pdf", n, f"Words {n}", n) for n in range(1, 6))
+    harness.open(records.Message(0, "What?", Answer("[1][2][3][4][5]", True, citations)))
+    cards = harness.chat.turns[0].answer.findChildren(CitationCard)
+    assert [card.isVisible() for card in cards] == [True, True, True, False, False]
+
+    harness.press("Show 2 more")
+
+    assert all(card.isVisible() for card in cards)
+
+
+def test_words_the_answer_quotes_are_not_said_twice(harness: Harness) -> None:
+    text = f"As follows [1].\n\n> “{LIABILITY}”\n\nSee also [2]."
+    citations = (
+        Citation("supply-agreement.pdf", 6, LIABILITY, 1),
+        Citation("supply-agreement.pdf", 4, "Payment is made by bank transfer", 2),
+    )
+    harness.open(records.Message(0, "What?", Answer(text, True, citations)))
+
+    heights = [c.height() for c in harness.chat.turns[0].answer.findChildren(CitationCard)]
+
+    assert heights[0] < heights[1]
+
+
+def test_stopping_before_the_conversation_exists_asks_nothing(harness: Harness) -> None:
+    harness.worker._handlers.pop(records.NewConversation)
+    harness.type("What?")
+    QTest.keyClick(harness.chat.composer.edit, Qt.Key.Key_Return)
+    harness.settle()
+    job = harness.worker.last(records.NewConversation).job
+
+    harness.controller.escape()
+    harness.reply(records.ConversationOpened(job, entry(7, "What?")), records.Finished(job))
+
+    assert harness.requests(records.Ask) == []
+    assert harness.controller.session.run is None
+    assert not harness.chat.composer.running
+
+
+def test_a_new_conversation_begun_meanwhile_stays_empty(harness: Harness) -> None:
+    harness.worker._handlers.pop(records.NewConversation)
+    harness.type("What?")
+    QTest.keyClick(harness.chat.composer.edit, Qt.Key.Key_Return)
+    harness.settle()
+    job = harness.worker.last(records.NewConversation).job
+
+    harness.controller.new_conversation()
+    harness.reply(records.ConversationOpened(job, entry(7, "What?")), records.Finished(job))
+
+    assert harness.controller.session.current is None
+    assert harness.chat.turns == []
+    assert harness.worker.last(records.Ask).conversation == "c7"

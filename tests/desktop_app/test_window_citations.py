@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pypdf import PdfWriter
 from PySide6.QtCore import QMargins, QPoint, QPointF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop_app import records
@@ -177,6 +179,63 @@ def test_a_file_whose_pages_cannot_be_drawn_is_told(harness: Harness, tmp_path: 
     harness.controller.passages.show_document("cut.pdf")
 
     assert "damaged" in harness.window.pdf._message.text()
+
+
+def test_a_locked_file_shows_its_pages_for_its_password(harness: Harness, tmp_path: Path) -> None:
+    writer = PdfWriter()
+    writer.add_blank_page(300, 400)
+    writer.encrypt("geheim", algorithm="AES-256")
+    path = tmp_path / "locked.pdf"
+    writer.write(path)
+    harness.model.set_documents([Document("locked.pdf", str(path), "", 1, 1, "")])
+
+    harness.controller.passages.show_document("locked.pdf")
+    panel = harness.window.pdf
+    assert panel.path == ""
+    assert panel._password.isVisible()
+    panel._password.setText("wrong")
+    QTest.keyClick(panel._password, Qt.Key.Key_Return)
+    assert panel.path == ""
+    panel._password.setText("geheim")
+    QTest.keyClick(panel._password, Qt.Key.Key_Return)
+
+    assert panel.path == str(path)
+    assert panel.view.page_count == 1
+
+
+def test_a_search_for_a_passage_that_fails_is_told_above_the_page(harness: Harness) -> None:
+    harness.open(records.Message(0, "How?", answer()))
+    harness.chat.turns[0].answer.body.cited.emit(1)
+    job = harness.worker.last(records.FindRectangles).job
+
+    harness.reply(records.Failed(job, "The parser took too long."))
+
+    assert harness.window.pdf.note.text() == "The parser took too long."
+    assert harness.window.pdf.view.page == 5
+
+
+def test_keys_and_wheel_move_and_zoom_the_pages(harness: Harness) -> None:
+    harness.controller.passages.show_document(SUPPLY)
+    view = harness.window.pdf.view
+    bar = view.verticalScrollBar()
+
+    QTest.keyClick(view, Qt.Key.Key_End)
+    assert bar.value() == bar.maximum()
+    QTest.keyClick(view, Qt.Key.Key_PageUp)
+    assert bar.value() < bar.maximum()
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    harness.settle(0.4)
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    assert bar.value() > 0
+    before = view.zoom
+    wheel = QWheelEvent(
+        QPointF(50, 50), QPointF(50, 50), QPoint(), QPoint(0, 120),
+        Qt.MouseButton.NoButton, Qt.KeyboardModifier.ControlModifier,
+        Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(view.viewport(), wheel)
+
+    assert view.zoom > before
 
 
 def test_a_plain_text_is_shown_and_its_passage_marked(harness: Harness, tmp_path: Path) -> None:

@@ -100,6 +100,27 @@ def fragments(view: MarkdownView) -> list[QTextFragment]:
     return found
 
 
+def test_headings_tables_and_quotations_are_calm(markdown: MarkdownView) -> None:
+    markdown.show_markdown("# Terms\n\nBody.\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n> quoted [1]", 1)
+    blocks = []
+    block = markdown.document().begin()
+    while block.isValid():
+        blocks.append(block)
+        block = block.next()
+    by_text = {block.text().strip(): block for block in blocks}
+    heading = by_text["Terms"].begin().fragment().charFormat()
+    table = next(f for f in markdown.document().rootFrame().childFrames())
+
+    assert heading.fontPointSize() <= markdown.font().pointSizeF() * 1.2
+    assert table.format().borderBrush().color() == QColor(LIGHT.line)
+    quoted = next(block for text, block in by_text.items() if text.startswith("quoted"))
+    assert quoted.blockFormat().leftMargin() == 18
+    image = markdown.grab().toImage()
+    layout = markdown.document().documentLayout()
+    middle = round(layout.blockBoundingRect(quoted).center().y())
+    assert image.pixelColor(3, middle) == QColor(LIGHT.marker)
+
+
 def test_the_view_is_as_tall_as_its_text(markdown: MarkdownView) -> None:
     markdown.show_markdown("One line.")
     short = markdown.height()
