@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -121,6 +121,8 @@ class ConversationPanel(QWidget):
         self.list.open_asked.connect(self._open)
         self.list.delete_asked.connect(self._delete)
         self.list.itemChanged.connect(self._renamed)
+        self._pending: tuple[list[ConversationEntry], str] | None = None
+        self._delegate.closeEditor.connect(self._editor_closed)
         self._hint = label(NONE_YET, role="faint", scale=0.94, wrap=True)
         self._hint.setContentsMargins(18, 2, 18, 8)
         head = QHBoxLayout()
@@ -143,8 +145,11 @@ class ConversationPanel(QWidget):
         self.set_entries((), "")
 
     def set_entries(self, entries: Iterable[ConversationEntry], current: str) -> None:
-        """Shows these conversations with `current` selected."""
+        """Shows these conversations with `current` selected; a name being typed is left alone."""
         entries = list(entries)
+        if self.list.state() == QAbstractItemView.State.EditingState:
+            self._pending = (entries, current)
+            return
         self.list.blockSignals(True)
         self.list.clear()
         for entry in entries:
@@ -158,6 +163,12 @@ class ConversationPanel(QWidget):
         self.set_current(current)
         self._hint.setVisible(not entries)
         self.list.setVisible(bool(entries))
+
+    def _editor_closed(self) -> None:
+        if self._pending is not None:
+            entries, current = self._pending
+            self._pending = None
+            QTimer.singleShot(0, self, lambda: self.set_entries(entries, current))
 
     def set_current(self, conversation: str) -> None:
         """Selects a conversation; "" selects none."""

@@ -44,6 +44,20 @@ class DocumentList(QListView):
         self.delegate.removed.connect(self.remove_asked)
         self.delegate.opened.connect(self.open_asked)
         theme.changed.connect(self.viewport().update)
+        self._kept = ""
+        model.modelAboutToBeReset.connect(self._keep_place)
+        model.modelReset.connect(self._find_place)
+
+    def _keep_place(self) -> None:
+        row = self._row(self.currentIndex())
+        self._kept = row.key if row is not None else ""
+
+    def _find_place(self) -> None:
+        model = self.model()
+        for number in range(model.rowCount() if self._kept else 0):
+            row = self._row(model.index(number, 0))
+            if row is not None and row.key == self._kept:
+                self.setCurrentIndex(model.index(number, 0))
 
     def set_current(self, name: str) -> None:
         """Marks the document that is shown at the right."""

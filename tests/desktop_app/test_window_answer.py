@@ -480,6 +480,24 @@ def test_the_menu_of_a_conversation_forks_it_and_renames_it(harness: Harness) ->
     assert harness.worker.last(records.DeleteConversation).conversation == "c2"
 
 
+def test_a_new_list_leaves_a_name_being_typed_alone(harness: Harness) -> None:
+    harness.controller.jobs.conversations.emit(records.ConversationList(0, (entry(1, "Rent"),)))
+    conversations = harness.window.conversations
+    conversations.rename("c1")
+    editor = conversations.list.findChild(QLineEdit)
+    editor.setText("Rent and")
+
+    fresh = records.ConversationList(0, (entry(2, "Term"), entry(1, "Rent")))
+    harness.controller.jobs.conversations.emit(fresh)
+    assert editor.text() == "Rent and"
+    QTest.keyClicks(editor, " charges")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    harness.settle(0.05)
+
+    assert harness.worker.last(records.RenameConversation).title == "Rent and charges"
+    assert conversations.list.count() == 2
+
+
 def test_menu_commands_act_on_the_open_conversation(harness: Harness) -> None:
     harness.open()
     harness.controller.jobs.conversations.emit(records.ConversationList(0, (entry(1),)))

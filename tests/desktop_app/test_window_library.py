@@ -206,6 +206,17 @@ def test_space_ticks_and_the_tick_survives_a_new_list(harness: Harness) -> None:
     assert state == Qt.CheckState.Unchecked
 
 
+def test_the_selected_row_stays_selected_in_a_new_list(harness: Harness) -> None:
+    harness.show(document(), document("master-agreement.pdf", 103))
+    view = harness.window.library.list
+    view.setCurrentIndex(harness.model.index(1))
+
+    harness.model.set_documents([document("a.pdf"), *(document("master-agreement.pdf", 103),)])
+
+    assert view.currentIndex().row() == 1
+    assert view.currentIndex().data() == "master-agreement.pdf"
+
+
 def test_no_document_ticked_is_told_with_a_way_out(harness: Harness) -> None:
     harness.show(document())
     harness.model.set_ticked("supply-agreement.pdf", False)
