@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, QSizeF
 
+ZOOM_STEPS = (0.25, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+
 
 @dataclass(frozen=True, slots=True)
 class PageRect:
@@ -76,3 +78,10 @@ def page_at(pages: Sequence[PageRect], y: int) -> int:
         else:
             high = middle
     return max(low - 1, 0)
+
+
+def next_zoom(now: float, direction: int) -> float:
+    """The zoom step after `now`, in (+1) or out (-1); the last one if there is none."""
+    if direction > 0:
+        return next((step for step in ZOOM_STEPS if step > now * 1.02), ZOOM_STEPS[-1])
+    return next((step for step in reversed(ZOOM_STEPS) if step < now * 0.98), ZOOM_STEPS[0])

@@ -16,7 +16,6 @@ from PySide6.QtCore import (
     QRect,
     QSizeF,
     Qt,
-    QVariantAnimation,
     Signal,
 )
 from PySide6.QtGui import (
@@ -34,10 +33,9 @@ from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPdfWidgets import QPdfView
 from PySide6.QtWidgets import QWidget
 
-from desktop_app.window.page_layout import PageRect, lay_out, page_at
+from desktop_app.window.page_layout import ZOOM_STEPS, PageRect, lay_out, next_zoom, page_at
 from desktop_app.window.page_marks import Box, PageMarks
-
-ZOOM_STEPS = (0.25, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+from desktop_app.window.page_motion import Beat, Glide
 
 
 class PdfView(QPdfView):
@@ -59,14 +57,8 @@ class PdfView(QPdfView):
         self._sizes: list[QSizeF] = []
         self._page = -1
         self._marks = PageMarks()
-        self._pulse = QVariantAnimation(self)
-        self._pulse.setDuration(900)
-        self._pulse.setStartValue(0.0)
-        self._pulse.setEndValue(1.0)
-        self._pulse.valueChanged.connect(self._pulsed)
-        self._glide = QVariantAnimation(self)
-        self._glide.setDuration(240)
-        self._glide.valueChanged.connect(lambda y: self.verticalScrollBar().setValue(int(y)))
+        self._glide = Glide(self)
+        self._beat = Beat(self, self._set_strength)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
 
     # the document
@@ -103,14 +95,13 @@ class PdfView(QPdfView):
         """The highlighted boxes by page index."""
         return self._marks.boxes
 
-    def mark(self, page: int, boxes: Sequence[Box], *, reveal: bool = True) -> None:
-        """Highlights these boxes, and no others; scrolls to the first if `reveal`."""
+    def mark(self, page: int, boxes: Sequence[Box]) -> None:
+        """Highlights these boxes, and no others, and scrolls to the first."""
         self._marks.boxes = {page: list(boxes)} if boxes else {}
-        if boxes and reveal:
+        if boxes:
             top = min(box[1] for box in boxes)
             self._reveal(page, (boxes[0][0], top, boxes[0][2], boxes[0][3]))
-            self._pulse.stop()
-            self._pulse.start()
+            self._beat.start()
         self.viewport().update()
 
     def clear_marks(self) -> None:
@@ -138,7 +129,7 @@ class PdfView(QPdfView):
     def show_page(self, page: int) -> None:
         """Puts the top of a page (from 0) at the top of the view."""
         if 0 <= page < len(self._pages):
-            self._scroll_to(self._pages[page].rect.top() - self.pageSpacing() // 2)
+            self._glide.to(self._pages[page].rect.top() - self.pageSpacing() // 2)
 
     def set_zoom(self, zoom: float) -> None:
         """Zooms to a factor, keeping what is in front of the reader there."""
@@ -150,13 +141,7 @@ class PdfView(QPdfView):
 
     def step_zoom(self, direction: int) -> None:
         """The next zoom step in (+1) or out (-1)."""
-        now = self.zoom
-        if direction > 0:
-            steps = [step for step in ZOOM_STEPS if step > now * 1.02]
-            self.set_zoom(steps[0] if steps else ZOOM_STEPS[-1])
-        else:
-            steps = [step for step in ZOOM_STEPS if step < now * 0.98]
-            self.set_zoom(steps[-1] if steps else ZOOM_STEPS[0])
+        self.set_zoom(next_zoom(self.zoom, direction))
 
     def _apply_zoom(self, zoom: float) -> None:
         self.setZoomMode(QPdfView.ZoomMode.Custom)
@@ -185,22 +170,10 @@ class PdfView(QPdfView):
         top = self.verticalScrollBar().value()
         height = self.viewport().height()
         if not top + height * 0.1 < target.top() < top + height * 0.6:
-            self._scroll_to(round(target.top() - height / 3))
+            self._glide.to(round(target.top() - height / 3))
         left = self.horizontalScrollBar().value()
         if not left <= target.left() < left + self.viewport().width():
             self.horizontalScrollBar().setValue(round(target.left() - 40))
-
-    def _scroll_to(self, y: int) -> None:
-        bar = self.verticalScrollBar()
-        self._glide.stop()
-        y = min(max(y, bar.minimum()), bar.maximum())
-        near = abs(y - bar.value()) <= self.viewport().height() * 1.5
-        if near and self.isVisible():
-            self._glide.setStartValue(bar.value())
-            self._glide.setEndValue(y)
-            self._glide.start()
-        else:
-            bar.setValue(y)
 
     def _scrolled(self) -> None:
         y = self.verticalScrollBar().value() + self.viewport().height() // 3
@@ -265,9 +238,8 @@ class PdfView(QPdfView):
                 break
             self._marks.paint(painter, index, place)
 
-    def _pulsed(self, value: float) -> None:
-        # Two soft beats that end at full strength, so that the eye finds the passage.
-        self._marks.strength = 1.0 - abs(1.0 - (value * 2.0) % 1.0 * 2.0) * (1.0 - value)
+    def _set_strength(self, strength: float) -> None:
+        self._marks.strength = strength
         self.viewport().update()
 
     # selecting and zooming by hand
@@ -303,9 +275,9 @@ class PdfView(QPdfView):
         key = event.key()
         bar = self.verticalScrollBar()
         if key == Qt.Key.Key_Home:
-            self._scroll_to(bar.minimum())
+            self._glide.to(bar.minimum())
         elif key == Qt.Key.Key_End:
-            self._scroll_to(bar.maximum())
+            self._glide.to(bar.maximum())
         elif key in (Qt.Key.Key_PageDown, Qt.Key.Key_Space):
             bar.triggerAction(bar.SliderAction.SliderPageStepAdd)
         elif key == Qt.Key.Key_PageUp:
