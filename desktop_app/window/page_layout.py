@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, QSizeF
+from PySide6.QtGui import QGuiApplication
 
 ZOOM_STEPS = (0.25, 0.33, 0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
 
@@ -85,3 +86,9 @@ def next_zoom(now: float, direction: int) -> float:
     if direction > 0:
         return next((step for step in ZOOM_STEPS if step > now * 1.02), ZOOM_STEPS[-1])
     return next((step for step in reversed(ZOOM_STEPS) if step < now * 0.98), ZOOM_STEPS[0])
+
+
+def resolution() -> float:
+    """Pixels that one PDF point takes at zoom 1, as QPdfView reckons it."""
+    screen = QGuiApplication.primaryScreen()
+    return screen.logicalDotsPerInch() / 72.0 if screen else 96.0 / 72.0

@@ -33,7 +33,14 @@ from PySide6.QtPdf import QPdfDocument
 from PySide6.QtPdfWidgets import QPdfView
 from PySide6.QtWidgets import QWidget
 
-from desktop_app.window.page_layout import ZOOM_STEPS, PageRect, lay_out, next_zoom, page_at
+from desktop_app.window.page_layout import (
+    ZOOM_STEPS,
+    PageRect,
+    lay_out,
+    next_zoom,
+    page_at,
+    resolution,
+)
 from desktop_app.window.page_marks import Box, PageMarks
 from desktop_app.window.page_motion import Beat, Glide
 
@@ -82,7 +89,7 @@ class PdfView(QPdfView):
     @property
     def zoom(self) -> float:
         """The zoom on screen, whichever mode is on."""
-        return self._pages[0].scale / self._resolution() if self._pages else self.zoomFactor()
+        return self._pages[0].scale / resolution() if self._pages else self.zoomFactor()
 
     def page_rects(self) -> Sequence[PageRect]:
         """Where the pages are, in scrolled coordinates."""
@@ -184,10 +191,6 @@ class PdfView(QPdfView):
 
     # geometry
 
-    def _resolution(self) -> float:
-        screen = QGuiApplication.primaryScreen()
-        return screen.logicalDotsPerInch() / 72.0 if screen else 96.0 / 72.0
-
     def _relayout(self) -> None:
         fit = self.zoomMode() == QPdfView.ZoomMode.FitToWidth
         self._pages = lay_out(
@@ -195,7 +198,7 @@ class PdfView(QPdfView):
             self.viewport().size(),
             margins=self.documentMargins(),
             spacing=self.pageSpacing(),
-            resolution=self._resolution(),
+            resolution=resolution(),
             zoom=None if fit else self.zoomFactor(),
         )
         self._scrolled()
