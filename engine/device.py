@@ -37,7 +37,7 @@ class Device:
         self.backend = backend
         self._leave, self._order = leave, order
         self._resident: dict[str, Conversation] = {}  # the least recently used first
-        self._pinned: list[Conversation] = []
+        self._running: list[tuple[Conversation, bool]] = []
 
     @property
     def resident(self) -> list[Conversation]:
@@ -45,17 +45,23 @@ class Device:
         return list(self._resident.values())
 
     @contextlib.contextmanager
-    def pinned(self, conversation: Conversation) -> Iterator[None]:
-        """Keeps a conversation on the device for as long as it runs."""
-        self._pinned.append(conversation)
+    def pinned(self, conversation: Conversation, *, stays: bool = True) -> Iterator[None]:
+        """Marks a conversation as running, and keeps it on the device if it `stays`."""
+        entry = (conversation, stays)
+        self._running.append(entry)
         try:
             yield
         finally:
-            self._pinned.remove(conversation)
+            self._running.remove(entry)
 
     def running(self, conversation: Conversation) -> bool:
         """Whether it is pinned."""
-        return any(one is conversation for one in self._pinned)
+        return any(one is conversation for one, _ in self._running)
+
+    def _may_leave(self, conversation: Conversation, using: SequenceId | None) -> bool:
+        if using is not None and conversation.sequence == using:
+            return False
+        return not any(one is conversation and stays for one, stays in self._running)
 
     def place(self, conversation: Conversation) -> SequenceId:
         """Gives a conversation a sequence if it has none. Raises NoFreeSequence."""
@@ -99,11 +105,7 @@ class Device:
 
         Whoever has the sequence `using` stays.
         """
-        idle = [
-            one
-            for one in self.resident
-            if not self.running(one) and (using is None or one.sequence != using)
-        ]
+        idle = [one for one in self.resident if self._may_leave(one, using)]
         for conversation in self._order(idle)[:1]:
             self.evict(conversation)
         return bool(idle)

@@ -58,8 +58,8 @@ class LlamaBackend:
     ) -> None:
         kind = kv_type_of(kv_type)
         self._library: Any = load_library()
-        self._model = LlamaModel(self._library, model)
         self._threads = Threads(threads)
+        self._model = LlamaModel(self._library, model)
         self._batch_size, self._scratch = batch, sequences
         capacity = -(-cells // ROUND) * ROUND
         try:
@@ -76,6 +76,8 @@ class LlamaBackend:
         self._layout = f"{build_name(self._library)} {kv_type} {kind.attention} unified"
         self._form = form_of(f"{self._layout} {model.fingerprint}")
         self._info = self._model.info(kind.bytes_per_token(model))
+        # Without flash attention a batch is summed up in another order than a single token.
+        self.rows_alike = batch if kind.flash else 1
 
     @property
     def name(self) -> str:

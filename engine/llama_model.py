@@ -51,7 +51,6 @@ class LlamaModel:
             library.llama_model_is_recurrent(self.pointer)
             or library.llama_model_is_hybrid(self.pointer)
             or library.llama_model_n_swa(self.pointer) > 0
-            or file.window
         )
         self.two_dimensional = library.llama_model_rope_type(self.pointer) in _M_ROPE
 

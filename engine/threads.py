@@ -13,6 +13,7 @@ from collections.abc import Callable
 import psutil
 
 INTERVAL = 1.0
+FIRST_INTERVAL = 0.1
 _MOSTLY_FREE = 0.6
 
 Times = Callable[[], tuple[float, float]]
@@ -37,6 +38,8 @@ def busy_seconds() -> tuple[float, float]:
 class Threads:
     """The number of threads for the next forward, looked at about once a second.
 
+    Make it before the model is loaded: how busy others are meanwhile decides how it begins.
+
     Args:
         fixed: if not 0, always this many.
         cores: at most this many.
@@ -53,7 +56,7 @@ class Threads:
         self._fixed, self._cores = fixed, cores or usable_cores()
         self._times, self._clock = times, clock
         self._count = self._cores
-        self._since = clock()
+        self._since, self._interval = clock(), FIRST_INTERVAL
         self._last = times() if not fixed else (0.0, 0.0)
 
     def count(self) -> int:
@@ -62,9 +65,9 @@ class Threads:
             return self._fixed
         now = self._clock()
         passed = now - self._since
-        if passed >= INTERVAL:
+        if passed >= self._interval:
             machine, own = self._times()
             others = max(0.0, (machine - self._last[0]) - (own - self._last[1])) / passed
             self._count = max(1, min(self._cores, int(self._cores - others + _MOSTLY_FREE)))
-            self._since, self._last = now, (machine, own)
+            self._since, self._last, self._interval = now, (machine, own), INTERVAL
         return self._count

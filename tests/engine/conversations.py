@@ -67,7 +67,10 @@ def ask(engine: Engine, name: str, question: str, most: int = 40, **more: object
 
 
 def check_device(fake: Fake) -> None:
-    """The device holds the first visible tokens of each conversation, and nothing else."""
+    """The device holds the first visible tokens of each conversation, and nothing else.
+
+    While an answer is written, guessed tokens may stand behind them.
+    """
     used = 0
     cells: set[int] = set()
     for conversation in fake.engine._register.used():
@@ -79,7 +82,10 @@ def check_device(fake: Fake) -> None:
         used += 1
         expected = expected_cells(conversation)
         held = fake.backend._sequences[conversation.sequence].cells
-        assert {p: cell.token for p, cell in held.items()} == expected
+        found = {p: cell.token for p, cell in held.items()}
+        if fake.engine._device.running(conversation):
+            found = {p: token for p, token in found.items() if p <= max(expected, default=-1)}
+        assert found == expected
         cells |= {id(cell) for cell in held.values()}
     assert len(fake.backend._sequences) == used
     assert fake.backend.free_cells == fake.backend._capacity - len(cells)

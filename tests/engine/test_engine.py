@@ -110,7 +110,40 @@ def test_asking_without_the_cache_leaves_the_cache_as_it_was() -> None:
     assert third.reused_tokens == held
 
 
+def test_asking_without_the_cache_needs_no_room_for_both() -> None:
+    fake = fake_engine(window=512, cells=420)
+    ask(fake.engine, "a", LONG, most=20)
+    assert fake.conversation("a").held > 190
+    last = ask(fake.engine, "a", LONG[:200], most=20, use_cache=False)
+    assert last.stats.prompt_tokens > 270
+    check_device(fake)
+    assert ask(fake.engine, "a", "Next?", most=20).text
+
+
+def test_an_answer_without_the_cache_fills_the_window_too() -> None:
+    fake = fake_engine(window=256, reply="no " * 400)
+    ask(fake.engine, "a", LONG[:60], most=20)
+    last = ask(fake.engine, "a", LONG[:60], most=2000, use_cache=False)
+    assert last.reason == "length"
+    assert last.stats.trimmed_tokens > 0
+    check_device(fake)
+    assert len(fake.conversation("a").window) <= 256 + 2
+    assert ask(fake.engine, "a", "Next?", most=5).text
+
+
 # Stopping.
+
+
+def test_a_stop_at_the_first_event() -> None:
+    fake = fake_engine()
+    stream = start(fake.engine, "a", LONG, prefix="It says")
+    fake.engine.notices.append("Wait.")
+    assert next(stream) == Notice("Wait.")
+    fake.engine.stop("a")
+    last = list(stream)[-1]
+    assert isinstance(last, Finished)
+    assert (last.reason, last.text, last.stats.prompt_tokens) == ("stopped", "It says", 32)
+    assert ask(fake.engine, "a", "Next?").stats.reused_tokens == 32
 
 
 def test_a_stop_while_reading_ends_within_one_batch() -> None:
@@ -385,6 +418,16 @@ def test_thirty_turns_in_a_small_window(can_trim: bool) -> None:
         check_device(fake)
         assert last.stats.prompt_tokens <= 256
     assert len(fake.engine.conversation("a").turns) == 30
+
+
+def test_an_answer_ends_where_the_model_was_trained_to() -> None:
+    fake = fake_engine(window=300, trained_context=300, reply="no " * 400)
+    last = ask(fake.engine, "a", "One?", most=2000)
+    assert last.reason == "length"
+    assert fake.conversation("a").window.next_position <= 302
+    other = fake_engine(window=300, can_trim=False, reply="no " * 400)
+    ask(other.engine, "a", "One?", most=5)
+    assert ask(other.engine, "a", "Two?", most=2000).stats.trimmed_tokens == 0
 
 
 # Room on the device.
