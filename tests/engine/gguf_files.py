@@ -23,8 +23,9 @@ def value(item: object) -> bytes:
     if isinstance(item, str):
         return struct.pack("<I", 8) + string(item)
     assert isinstance(item, list)
-    kind = 8 if item and isinstance(item[0], str) else 5
-    body = b"".join(string(one) if kind == 8 else struct.pack("<i", one) for one in item)
+    kind = {str: 8, float: 6}.get(type(item[0]) if item else int, 5)
+    forms = {8: string, 6: struct.Struct("<f").pack, 5: struct.Struct("<i").pack}
+    body = b"".join(forms[kind](one) for one in item)
     return struct.pack("<IIQ", 9, kind, len(item)) + body
 
 
