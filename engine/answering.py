@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.backend import Logits
-from engine.constraint import Constraint
+from engine.constraint import Constraint, forced_tokens
 from engine.conversation import Conversation
 from engine.detokenizer import Detokenizer
 from engine.errors import ContextTooLong, OutOfCells
 from engine.reader import Reader
 from engine.sampling import Sampler
+from engine.speculation import Lookahead, Stepper
 from engine.types import (
     Event,
     Finished,
@@ -59,6 +60,7 @@ class Answering:
         restore: brings back what is kept of the conversation's keys and values, and says from
             where; called after the turn was appended.
         commit: is told when the turn is part of the conversation.
+        lookahead: how far answers are read ahead; by default not at all.
     """
 
     def __init__(
@@ -67,11 +69,14 @@ class Answering:
         request: Request,
         restore: Callable[[Conversation], RestoredFrom],
         commit: Callable[[Conversation], None],
+        lookahead: Lookahead | None = None,
     ) -> None:
         self._reader, self._request = reader, request
         self._restore, self._told = restore, commit
         backend = reader.device.backend
         self._backend, self._tokenizer = backend, backend.tokenizer
+        self._lookahead = lookahead or Lookahead(backend, "off")
+        self._stepper: Stepper | None = None
         self._sampler = Sampler(request.sampling)
         turn, sampling = request.turn, request.sampling
         self._detokenizer = Detokenizer(self._tokenizer, sampling.stop, turn.prefix)
@@ -149,63 +154,95 @@ class Answering:
                 return
 
     def _write(self, logits: Logits) -> Iterator[Event]:
-        """Samples tokens until something ends the answer."""
-        constraint, ends = self._request.constraint, self._tokenizer.end_tokens
+        """Chooses tokens until something ends the answer."""
         if self._request.turn.prefix:
             yield TextDelta(self._request.turn.prefix)
-        while not self._stopped:
-            token = self._sample(logits)
-            if token in ends:
-                self._reason = "end"
-                break
-            if constraint is not None:
-                constraint.advance(token)
-            if delta := self._detokenizer.push(token):
-                yield TextDelta(delta)
-            if self._detokenizer.stopped_by is not None:
-                self._reason = "stop_string"
-                break
-            if constraint is not None and constraint.finished:
-                self._reason = "end"
-                break
-            if len(self._written) >= self._most:
-                self._reason = "length"
-                break
-            following = self._step(token)
-            if following is None:
-                self._reason = "length"
-                break
-            logits = following
+        visible = self._request.work.visible_ids
+        self._stepper = self._lookahead.stepper(self._reader.device.forward, visible)
+        following: Logits | None = logits
+        while following is not None and not self._stopped:
+            left = self._most - len(self._written)
+            ids = forced_tokens(self._request.constraint, self._tokenizer, left)
+            ids = ids or [self._choose(following)]
+            for token in ids:
+                if delta := self._take(token):
+                    yield TextDelta(delta)
+                if self._ended(token):
+                    break
+            following = None if self._reason != "stopped" else self._read_on(ids)
         if self._detokenizer.stopped_by is None and (rest := self._detokenizer.finish()):
             yield TextDelta(rest)
 
-    def _sample(self, logits: Logits) -> TokenId:
-        constraint, transcript = self._request.constraint, self._request.target.transcript
-        allowed = constraint.allowed() if constraint is not None else None
-        token = self._sampler.sample(logits, allowed)
+    def _choose(self, logits: Logits) -> TokenId:
+        constraint = self._request.constraint
+        return self._sampler.sample(
+            logits, constraint.allowed() if constraint is not None else None
+        )
+
+    def _take(self, token: TokenId) -> str:
+        """Makes a token part of the answer; the text that it makes certain."""
         self._sampler.accept(token)
-        transcript.append(token)
+        self._request.target.transcript.append(token)
         self._request.work.catch_up()
         self._last = time.perf_counter()
         if not self._written:
             self._first = self._last
         self._written.append(token)
-        return token
+        if token in self._tokenizer.end_tokens:
+            return ""
+        if self._request.constraint is not None:
+            self._request.constraint.advance(token)
+        return self._detokenizer.push(token)
 
-    def _step(self, token: TokenId) -> Logits | None:
-        """Reads a token that was written; None if there is no room for another."""
+    def _ended(self, token: TokenId) -> bool:
+        """Whether the answer ends with `token`; `_reason` says why."""
+        constraint = self._request.constraint
+        if token in self._tokenizer.end_tokens:
+            self._reason = "end"
+        elif self._detokenizer.stopped_by is not None:
+            self._reason = "stop_string"
+        elif constraint is not None and constraint.finished:
+            self._reason = "end"
+        elif len(self._written) >= self._most:
+            self._reason = "length"
+        return self._reason != "stopped"
+
+    def _read_on(self, ids: Sequence[TokenId]) -> Logits | None:
+        """Reads what was written; None if there is no room for more, or it was stopped."""
+        try:
+            if self._room():
+                return self._step(ids[0]) if len(ids) == 1 else self._read_at_once()
+        except OutOfCells:
+            pass
+        self._reason = "length"
+        return None
+
+    def _step(self, token: TokenId) -> Logits:
+        """Reads a token that was written. Raises OutOfCells."""
         work = self._request.work
-        if not self._room():
-            return None
         work.window.close_gap(work.held)
         position = work.window.at(work.held)[1]
         sequence = self._reader.device.place(work)
-        try:
-            logits = self._reader.device.forward(sequence, [token], position)
-        except OutOfCells:
-            return None
+        assert self._stepper is not None
+        logits = self._stepper.step(sequence, token, position)
         work.mark_decoded()
         return logits
+
+    def _read_at_once(self) -> Logits | None:
+        """Reads tokens that nobody had to choose. Raises OutOfCells."""
+        self._settle()
+        work = self._request.work
+        for read in self._reader.read(work):
+            if not work.pending:
+                return read.logits
+            if self._stopped:
+                break
+        return None
+
+    def _settle(self) -> None:
+        """Removes what was read ahead, before anything else is done to the conversation."""
+        if self._stepper is not None:
+            self._stepper.settle()
 
     def _room(self) -> bool:
         """Whether one more token fits, after a trim if need be."""
@@ -217,6 +254,7 @@ class Answering:
             return True
         if not self._backend.info.can_trim:
             return False  # reading everything again in the middle of an answer would be worse
+        self._settle()
         try:
             self._trimmed += work.make_room(1, self._reader.limit)
         except ContextTooLong:
@@ -228,6 +266,7 @@ class Answering:
 
     def _commit(self) -> None:
         target, work = self._request.target, self._request.work
+        self._settle()
         self._cut_stop_string()
         closing = self._reader.closing(target.transcript.ids[-1])
         record = dict(self._request.turn.record)
@@ -239,6 +278,7 @@ class Answering:
 
     def _take_back(self) -> None:
         target, work = self._request.target, self._request.work
+        self._settle()
         if work is not target:
             work.leave_device()
         target.transcript.abandon()

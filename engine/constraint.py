@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.backend import Tokenizer
 from engine.errors import InvalidRequest
 from engine.quotations import Spans
 from engine.sampling import Allowed
@@ -134,3 +135,14 @@ def constraint_for(turn: Turn, vocabulary: Vocabulary) -> Choices | Spans | Both
         return spans
     choices = Choices(turn.choices, vocabulary, stop=turn.stop_after_choice)
     return Both(choices, spans, vocabulary) if spans else choices
+
+
+def forced_tokens(constraint: Constraint | None, tokenizer: Tokenizer, most: int) -> list[TokenId]:
+    """Tokens of the text that must come next whatever the model thinks, two to `most` of them.
+
+    Nobody has to choose them, so they can be read as a batch; often there are none.
+    """
+    text = constraint.forced() if constraint is not None else ""
+    ids = tokenizer.encode(text) if text else []
+    spelled = b"".join(tokenizer.piece(token) for token in ids)
+    return ids if 1 < len(ids) <= most and spelled == text.encode() else []

@@ -25,6 +25,7 @@ from engine.reader import Reader
 from engine.register import Register
 from engine.reports import Reports
 from engine.scoring import Scorer
+from engine.speculation import Lookahead
 from engine.tier import NoTier, Tier
 from engine.types import (
     CacheReport,
@@ -76,6 +77,7 @@ class Engine:
         marks = getattr(backend.tokenizer, "marks", ("", ""))
         template = ChatTemplate(backend.chat_template, *marks)
         self._reader = Reader(self._device, template, lambda: self.house.window)
+        self._lookahead = Lookahead(backend, options.lookahead)
         self._tier.bind(self._reader)
         self._catch_up = CatchUp(self._reader, self._bring_back, self._tier.sync)
         self.house.catch_up = self._catch_up
@@ -257,9 +259,12 @@ class Engine:
         target, work = request.target, request.work
         stops = self._stops.setdefault(target.id, [])
         stops.append(request.stop)
-        answering = Answering(self._reader, request, self._bring_back, self._commit)
+        answering = Answering(
+            self._reader, request, self._bring_back, self._commit, self._lookahead
+        )
         try:
-            with self._device.pinned(target), self._device.pinned(work):
+            stays = work is target
+            with self._device.pinned(target, stays=stays), self._device.pinned(work):
                 if target.id:
                     self._tier.begin(target)
                 self.house.watch()

@@ -82,7 +82,8 @@ class FakeBackend:
         salt: int = 0,
         layout: str = "fake",
     ) -> None:
-        self._capacity, self._most_sequences, self._batch = cells, sequences, batch
+        self._capacity, self._most_sequences = cells, sequences
+        self._batch = self.rows_alike = batch
         self._seconds, self._salt, self._layout = seconds_per_batch, salt, layout
         self._tokenizer = FakeTokenizer()
         self._sequences: dict[SequenceId, _Sequence] = {}

@@ -6,6 +6,11 @@ chosen; each further choice that agrees with the guess needs no forward of its o
 samples from the logits exactly as without it, so any sampler and constraint will do, and what
 comes out is what the model says: a guess that is wrong is removed again.
 
+That a batch gives the logits of single tokens to the last bit is not a matter of course. Measured
+with SmolLM2-135M Q4_1 on a CPU under llama.cpp: with keys and values in 8 bits (flash attention)
+it holds; in 16 bits without flash attention up to 1.1 of difference in a logit, because attention
+is summed up in another order and the activations are then rounded to 8 bits.
+
 How much to guess is decided from what it costs and brings on this machine, measured as it goes.
 It knows a backend and token ids, and nothing of text.
 """
@@ -15,10 +20,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from engine.backend import Backend, Logits
-from engine.errors import OutOfCells
-from engine.types import SequenceId, TokenId
+import numpy as np
 
+from engine.backend import Backend, Logits
+from engine.errors import NoFreeSequence, OutOfCells
+from engine.types import LookaheadMode, SequenceId, TokenId
+
+Read = Callable[[SequenceId, list[TokenId], int], Logits]
 MOST = 8
 _LONGEST, _SHORTEST = 4, 2
 _WORTH = 1.05
@@ -101,88 +109,146 @@ class Pace:
         self._tries = self._tries * _MEMORY**tries + tries
 
 
-class Stepper:
-    """Reads an answer's tokens one by one, and further ahead where that pays.
-
-    It stands for `backend.forward(sequence, [token], position)` in a decode loop. Call `settle`
-    when the loop is over: until then guessed tokens may stand behind `position`.
+class Lookahead:
+    """Whether and how far one engine's answers read ahead; shared by all of them.
 
     Args:
         backend: what reads.
-        sequence: where.
-        position: of the first token that will be read.
+        mode: "auto" reads ahead where a forward of several tokens gives, bit for bit, the logits
+            of as many single ones, so that no answer changes; "always" wherever it is faster
+            (near a tie the answer can be another one); "off" never.
+    """
+
+    def __init__(self, backend: Backend, mode: LookaheadMode = "auto") -> None:
+        self.pace = Pace()
+        self._backend, self._mode = backend, mode
+        self._most: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Most tokens to guess at a time; 0 if answers are read token by token."""
+        if self._most is None:
+            self._most = self._find_most()
+        return self._most
+
+    def stepper(self, read: Read, tokens: Callable[[], Iterable[TokenId]]) -> Stepper:
+        """What reads an answer that begins after `tokens`."""
+        lookup = PromptLookup(tokens()) if self.most else None
+        return Stepper(self._backend, read, lookup, self.pace, self.most)
+
+    def _find_most(self) -> int:
+        backend = self._backend
+        if self._mode == "off" or not backend.info.can_trim:
+            return 0
+        most = min(MOST, backend.batch - 1)
+        if self._mode == "always":
+            return most
+        declared = getattr(backend, "rows_alike", 1) - 1
+        return min(most, declared, rows_alike(backend, most + 1) - 1) if declared > 0 else 0
+
+
+def rows_alike(backend: Backend, count: int) -> int:
+    """Of `count` tokens read at once, how many give the logits of tokens read one by one.
+
+    This is tried out with the model, on a sequence of its own. What a backend declares as
+    `rows_alike` must hold besides: a short trial can't show what happens in a long conversation.
+    """
+    try:
+        sequence = backend.new_sequence()
+    except NoFreeSequence:
+        return 1
+    tokens = [(7 * n + 3) % backend.info.vocabulary for n in range(2 * count)]
+    head, tail = tokens[:count], tokens[count:]
+    try:
+        backend.forward(sequence, head, 0)
+        single = [backend.forward(sequence, [t], count + n) for n, t in enumerate(tail)]
+        backend.remove(sequence, count, 2 * count)
+        at_once = backend.forward(sequence, tail, count, every=True)
+    except OutOfCells:
+        return 1
+    finally:
+        backend.free_sequence(sequence)
+    pairs = enumerate(zip(single, at_once, strict=True))
+    return next((n for n, (one, other) in pairs if not np.array_equal(one, other)), count)
+
+
+class Stepper:
+    """Reads an answer's tokens one by one, and further ahead where that pays.
+
+    `step` stands for a forward of a single token in a decode loop. Between two calls guessed
+    tokens may stand behind the last one: `settle` removes them, before anything else is done to
+    the sequence.
+
+    Args:
+        backend: what reads.
+        read: reads one token; (sequence, tokens, position) -> logits (V,). May make room.
         lookup: knows the tokens before; None reads token by token.
-        pace: may be shared by all answers of an engine, to go on with what it has learned.
+        pace: decides how far.
+        most: most tokens to guess at a time.
     """
 
     def __init__(
         self,
         backend: Backend,
-        sequence: SequenceId,
-        position: int,
-        lookup: PromptLookup | None = None,
-        pace: Pace | None = None,
+        read: Read,
+        lookup: PromptLookup | None,
+        pace: Pace,
+        most: int = MOST,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.position = position
         self.guessed = 0
         self.accepted = 0
-        self._backend, self._sequence, self._clock = backend, sequence, clock
-        self._lookup = lookup if backend.info.can_trim else None
-        self._pace = pace or Pace()
-        self._guess: list[TokenId] = []  # read ahead, at `position` and on
+        self._backend, self._read, self._clock = backend, read, clock
+        self._lookup, self._pace, self._most = lookup, pace, most
+        self._sequence: SequenceId | None = None
+        self._position = 0  # of the first guessed token
+        self._guess: list[TokenId] = []
         self._rows: list[Logits] = []  # logits (V,) after each of them
         self._length = self._right = 0
 
-    def step(self, token: TokenId) -> Logits:
-        """Logits (V,) after `token`, which is the next of the answer. Raises OutOfCells."""
+    def step(self, sequence: SequenceId, token: TokenId, position: int) -> Logits:
+        """Logits (V,) after `token`, the next of the answer. Raises OutOfCells."""
         if self._lookup is not None:
             self._lookup.append(token)
-        if self._guess and self._guess[0] == token:
+        if self._guess and self._guess[0] == token and self._position == position:
             self._guess.pop(0)
             self._right += 1
             self.accepted += 1
-            self.position += 1
+            self._position += 1
             return self._rows.pop(0)
         self.settle()
-        return self._read(token)
+        self._sequence, self._position = sequence, position + 1
+        return self._forward(sequence, token, position)
 
     def settle(self) -> None:
         """Removes what was read ahead and not used."""
-        if self._guess:
-            stop = self.position + len(self._guess)
-            self._backend.remove(self._sequence, self.position, stop)
+        if self._guess and self._sequence is not None:
+            stop = self._position + len(self._guess)
+            self._backend.remove(self._sequence, self._position, stop)
         if self._length:
             self._pace.judged(self._length, self._right)
         self._guess, self._rows, self._length, self._right = [], [], 0, 0
 
-    def _read(self, token: TokenId) -> Logits:
+    def _forward(self, sequence: SequenceId, token: TokenId, position: int) -> Logits:
+        logits: Logits
         guess = self._guesses()
         started = self._clock()
-        try:
-            rows = self._forward([token, *guess])
-        except OutOfCells:
-            if not guess:
-                raise
-            guess = []
-            rows = self._forward([token])
+        if guess:
+            rows = self._backend.forward(sequence, [token, *guess], position, every=True)
+            self._guess, self._rows = guess, list(rows[1:])
+            self._length = len(guess)
+            self.guessed += len(guess)
+            logits = rows[0]
+        else:
+            logits = self._read(sequence, [token], position)
         self._pace.read(1 + len(guess), self._clock() - started)
-        self._guess, self._rows = guess, rows[1:]
-        self._length = len(guess)
-        self.guessed += len(guess)
-        self.position += 1
-        return rows[0]
+        return logits
 
     def _guesses(self) -> list[TokenId]:
-        if self._lookup is None:
+        if self._lookup is None or self._backend.free_cells <= self._most:
             return []
-        guess = self._lookup.guess(min(MOST, self._backend.batch - 1))
+        guess = self._lookup.guess(self._most)
         return guess[: self._pace.length(len(guess))] if guess else []
-
-    def _forward(self, tokens: list[TokenId]) -> list[Logits]:
-        if len(tokens) == 1:
-            return [self._backend.forward(self._sequence, tokens, self.position)]
-        return list(self._backend.forward(self._sequence, tokens, self.position, every=True))
 
 
 def _blend(old: float | None, new: float) -> float:

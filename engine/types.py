@@ -10,6 +10,7 @@ from typing import Literal
 TokenId = int
 SequenceId = int
 BackendName = Literal["auto", "torch", "llama.cpp", "fake"]
+LookaheadMode = Literal["auto", "always", "off"]
 StopReason = Literal["end", "length", "stop_string", "stopped"]
 RestoredFrom = Literal["", "memory", "disk", "prefill"]
 TierName = Literal["none", "device", "memory", "disk"]
@@ -33,6 +34,8 @@ class EngineOptions:
         disk_budget: bytes on disk for all conversations.
         idle_seconds: after this long a conversation leaves memory (it stays on disk).
         idle_on_battery: whether idle work runs on battery too.
+        lookahead: whether an answer that repeats its prompt is read ahead: "auto" where that is
+            faster and changes no answer, "always" where it is faster, "off" never.
     """
 
     model: Path
@@ -48,6 +51,7 @@ class EngineOptions:
     disk_budget: int = 8 << 30
     idle_seconds: float = 1800.0
     idle_on_battery: bool = False
+    lookahead: LookaheadMode = "auto"
 
     def __post_init__(self) -> None:
         if self.window < 256:

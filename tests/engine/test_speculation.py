@@ -11,7 +11,7 @@ from engine.errors import OutOfCells
 from engine.fake_backend import FakeBackend
 from engine.fake_tokenizer import TURN_END
 from engine.sampling import Sampler
-from engine.speculation import Pace, PromptLookup, Stepper
+from engine.speculation import Lookahead, Pace, PromptLookup, Stepper, rows_alike
 from engine.types import SamplingOptions
 
 QUOTE = "the supplier shall deliver the goods within thirty days of the notice"
@@ -34,20 +34,18 @@ def decoded(
     ids = prompt(backend)
     sequence = backend.new_sequence()
     logits = backend.forward(sequence, ids, 0)
-    stepper = Stepper(
-        backend, sequence, len(ids), PromptLookup(ids) if lookup else None, pace, ticking()
-    )
+    known = PromptLookup(ids) if lookup else None
+    stepper = Stepper(backend, backend.forward, known, pace or Pace(), 8, ticking())
     sampler = Sampler(SamplingOptions(temperature=heat, seed=3))
     answer: list[int] = []
     while len(answer) < most:
         token = sampler.sample(logits)
         if token == TURN_END:
             break
+        logits = stepper.step(sequence, token, len(ids) + len(answer))
         answer.append(token)
-        logits = stepper.step(token)
     stepper.settle()
     assert backend.positions(sequence) == [(0, len(ids) + len(answer))]
-    assert stepper.position == len(ids) + len(answer)
     return answer, stepper
 
 
@@ -175,11 +173,27 @@ def test_logits_are_those_of_a_plain_forward():
     ahead, plain = backend.new_sequence(), backend.new_sequence()
     backend.forward(ahead, ids, 0)
     backend.forward(plain, ids, 0)
-    stepper = Stepper(backend, ahead, len(ids), PromptLookup(ids), AlwaysMost())
+    stepper = Stepper(backend, backend.forward, PromptLookup(ids), AlwaysMost())
     for place, token in enumerate(backend.tokenizer.encode("the supplier of the goods")):
         expected = backend.forward(plain, [token], len(ids) + place)
-        assert np.array_equal(stepper.step(token), expected)
+        assert np.array_equal(stepper.step(ahead, token, len(ids) + place), expected)
     assert stepper.guessed > stepper.accepted > 0
+
+
+def test_a_position_that_does_not_follow_makes_a_guess_void():
+    backend = FakeBackend()
+    ids = prompt(backend)
+    sequence = backend.new_sequence()
+    backend.forward(sequence, ids, 0)
+    stepper = Stepper(backend, backend.forward, PromptLookup(ids), AlwaysMost())
+    the, supplier, shall, *_ = backend.tokenizer.encode(QUOTE)
+    stepper.step(sequence, the, len(ids))
+    stepper.step(sequence, supplier, len(ids) + 1)
+    assert stepper.guessed > 0
+    with pytest.raises(ValueError, match="doesn't follow"):
+        stepper.step(sequence, shall, 500)
+    stepper.settle()
+    assert backend.positions(sequence) == [(0, len(ids) + 2)]
 
 
 def test_a_full_device_reads_token_by_token():
@@ -196,21 +210,69 @@ def test_a_device_with_no_cell_at_all_says_so():
         decoded(backend, lookup=True, pace=AlwaysMost())
 
 
-def test_a_model_that_cannot_drop_tokens_is_read_token_by_token():
-    backend = FakeBackend(reply=QUOTE, can_trim=False)
-    answer, stepper = decoded(backend, lookup=True, pace=AlwaysMost())
-    assert answer == backend.tokenizer.encode(QUOTE)
-    assert stepper.guessed == 0
+# ---------------------------------------------------------------- lookahead
 
 
-def test_no_guess_is_longer_than_a_batch():
-    backend = FakeBackend(reply=QUOTE, batch=128)
-    small = FakeBackend(reply=QUOTE, batch=2)
+class Rounded(FakeBackend):
+    """Reads several tokens at once with other last bits, from the third on."""
+
+    def forward(self, sequence, tokens, start, *, every=False):
+        logits = super().forward(sequence, tokens, start, every=every)
+        if every:
+            logits[2:] += 1e-3
+        return logits
+
+
+def undeclared() -> FakeBackend:
+    backend = FakeBackend()
+    backend.rows_alike = 1
+    return backend
+
+
+@pytest.mark.parametrize(
+    ("backend", "mode", "most"),
+    [
+        (FakeBackend(), "auto", 8),
+        (FakeBackend(), "off", 0),
+        (FakeBackend(batch=4), "auto", 3),
+        (FakeBackend(can_trim=False), "always", 0),
+        (Rounded(), "auto", 1),
+        (Rounded(), "always", 8),
+        (undeclared(), "auto", 0),
+        (FakeBackend(cells=4), "auto", 0),
+    ],
+)
+def test_how_far_answers_are_read_ahead(backend, mode, most):
+    lookahead = Lookahead(backend, mode)
+    assert lookahead.most == most
+    forwards = backend.forwards
+    assert lookahead.most == most
+    assert backend.forwards == forwards  # it is tried once
+
+
+def test_the_trial_leaves_nothing_behind():
+    backend = FakeBackend()
+    assert rows_alike(backend, 9) == 9
+    assert backend.free_cells == FakeBackend().free_cells
+
+
+def test_without_a_sequence_to_try_it_nothing_is_read_ahead():
+    backend = FakeBackend(sequences=1)
+    backend.new_sequence()
+    assert rows_alike(backend, 9) == 1
+
+
+def test_the_lookahead_makes_steppers_that_share_a_pace():
+    backend = FakeBackend()
     ids = prompt(backend)
-    sequence = small.new_sequence()
-    for place, token in enumerate(ids):
-        small.forward(sequence, [token], place)
-    stepper = Stepper(small, sequence, len(ids), PromptLookup(ids), AlwaysMost())
-    for token in small.tokenizer.encode(QUOTE):
-        stepper.step(token)
-    assert 0 < stepper.guessed <= small.forwards
+    lookahead = Lookahead(backend)
+    lookahead.pace.read(1, 1e9)  # whatever a batch takes, it is cheaper
+    sequence = backend.new_sequence()
+    backend.forward(sequence, ids, 0)
+    stepper = lookahead.stepper(backend.forward, lambda: ids)
+    for place, token in enumerate(backend.tokenizer.encode(QUOTE)):
+        stepper.step(sequence, token, len(ids) + place)
+    assert stepper.accepted > 0
+    off = Lookahead(backend, "off").stepper(backend.forward, lambda: ids)
+    off.settle()
+    assert off.guessed == 0
