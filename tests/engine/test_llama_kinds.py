@@ -56,6 +56,11 @@ def make(model: Path) -> Iterator[Callable[..., Engine]]:
         engine.close()
 
 
+def said(engine: Engine, name: str) -> tuple[int, ...]:
+    """Ids of the last answer; what random weights say is mostly no text."""
+    return engine._register.known(name).transcript.turns[-1].segments[-1].ids
+
+
 def read(backend: LlamaBackend, sequence: int, tokens: list[int], start: int = 0) -> np.ndarray:
     logits = np.empty(0)
     for at in range(0, len(tokens), backend.batch):
@@ -120,7 +125,7 @@ def test_warm_answers_equal_cold_ones(make: Callable[..., Engine]) -> None:
         question = f"{LONG[: 10 + 12 * number]}?"
         warm = ask(engine, "warm", question, most=12)
         cold = ask(engine, "cold", question, most=12, use_cache=False)
-        assert warm.text == cold.text
+        assert said(engine, "warm") == said(engine, "cold")
         assert cold.stats.reused_tokens == 0
         assert (warm.stats.reused_tokens > 0) == (number > 0)
 
@@ -142,10 +147,11 @@ def test_edits_forks_and_stops_lead_to_the_same_answers(make: Callable[..., Engi
             engine.stop("a")
     engine.rewind("a", 1)
     for question in ("one?", "two?", "four?"):
-        last = ask(other, "a", question, most=8)
+        ask(other, "a", question, most=8)
     ask(engine, "a", "two?", most=8)
-    assert ask(engine, "a", "four?", most=8).text == last.text
-    assert ask(engine, "b", "four?", most=8).text == last.text
+    for name in "ab":
+        ask(engine, name, "four?", most=8)
+        assert said(engine, name) == said(other, "a")
 
 
 def test_a_restart_reads_only_the_new_words(make: Callable[..., Engine], tmp_path: Path) -> None:
@@ -158,7 +164,8 @@ def test_a_restart_reads_only_the_new_words(make: Callable[..., Engine], tmp_pat
     last = ask(again, "a", "three?", most=8)
     assert last.stats.restored_from == "disk"
     assert last.stats.reused_tokens > last.stats.prefilled_tokens
-    assert last.text == ask(whole, "a", "three?", most=8).text
+    ask(whole, "a", "three?", most=8)
+    assert said(again, "a") == said(whole, "a")
 
 
 def test_many_turns_in_a_small_window(make: Callable[..., Engine]) -> None:
@@ -178,7 +185,8 @@ def test_many_turns_in_a_small_window(make: Callable[..., Engine]) -> None:
 def test_conversations_that_left_come_back(make: Callable[..., Engine]) -> None:
     engine, alone = make(window=256, cells=256), make()
     for question in ("one?", "two?", "three?"):
-        expected = ask(alone, "a", question, most=8).text
-        assert ask(engine, "a", question, most=8).text == expected
+        for each in (alone, engine):
+            ask(each, "a", question, most=8)
+        assert said(engine, "a") == said(alone, "a")
         ask(engine, "b", LONG * 2, most=8)
         engine.delete("b")
