@@ -47,6 +47,7 @@ class LibraryControl(QObject):
         passages.missing.connect(self._missing)
         jobs.documents.connect(self._listed)
         model.ticks_changed.connect(self._show_scope)
+        model.modelReset.connect(self._show_scope)
 
     def refresh(self) -> None:
         """Asks what is in the library."""
@@ -181,6 +182,10 @@ class LibraryControl(QObject):
         else:
             text = f"Asking {len(scope)} of {len(names)} documents"
         self._window.chat.composer.set_scope(text)
+        coming = [row.name for row in self._model.rows() if row.status in ("waiting", "reading")]
         self._window.chat.welcome.show_state(
-            documents=len(names), loaded=self._model.loaded, first=scope[0] if scope else ""
+            documents=len(names),
+            loaded=self._model.loaded,
+            first=scope[0] if scope else "",
+            reading=coming[0] if coming else "",
         )

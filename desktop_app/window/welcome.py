@@ -19,7 +19,7 @@ SUGGESTIONS_HAN = ("付款方式是什么？", "违约责任如何约定？", "�
 
 
 class Welcome(QWidget):
-    """The empty conversation: three states, by what there is to ask about."""
+    """The empty conversation, by what there is to ask about."""
 
     add_requested = Signal()
     sample_requested = Signal()
@@ -35,18 +35,25 @@ class Welcome(QWidget):
         column.addStretch(3)
         column.addLayout(self._inner)
         column.addStretch(4)
-        self._state: tuple[int, bool, str] | None = None
+        self._state: tuple[int, bool, str, str] | None = None
         self.show_state(documents=0, loaded=False)
 
-    def show_state(self, *, documents: int, loaded: bool, first: str = "") -> None:
-        """`documents` are in the library, if it is `loaded`; `first` names one of them."""
-        state = (documents, loaded, first)
+    def show_state(
+        self, *, documents: int, loaded: bool, first: str = "", reading: str = ""
+    ) -> None:
+        """`documents` are in the library, if it is `loaded`; `first` names one of them.
+
+        `reading` names a file that is being read.
+        """
+        state = (documents, loaded, first, reading)
         if state == self._state:
             return
         self._state = state
         clear(self._inner)
         if not loaded:
             self._title("Opening your library …", "")
+        elif not documents and reading:
+            self._title(f"Reading {reading} …", "You can ask about it as soon as it is read.")
         elif not documents:
             self._begin()
         else:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from desktop_app import records
@@ -57,6 +57,18 @@ def test_progress_is_shown_for_each_page(harness: Harness) -> None:
     row = harness.model.rows()[0]
     assert (row.status, row.detail) == ("reading", "Reading page 12 of 104")
     assert row.progress == pytest.approx(11 / 104)
+
+
+def test_the_first_document_is_named_while_it_is_read(harness: Harness) -> None:
+    harness.show()
+
+    harness.controller.documents.add(["/x/lease.pdf"])
+    harness.settle()
+
+    labels = [w.text() for w in harness.chat.welcome.findChildren(QLabel) if w.isVisible()]
+    assert "Reading lease.pdf …" in labels
+    with pytest.raises(AssertionError, match="no button"):
+        harness.press("Open the sample")
 
 
 def test_a_ready_file_becomes_a_document_and_is_opened(harness: Harness) -> None:
