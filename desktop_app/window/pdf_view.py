@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
-    QEvent,
     QMargins,
     QPoint,
     QPointF,
@@ -296,14 +295,3 @@ class PdfView(QPdfView):
             return
         self._glide.stop()
         super().wheelEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.ShortcutOverride
-            and event.matches(QKeySequence.StandardKey.Copy)
-            and self.selected_text()
-        ):
-            event.accept()
-            return True
-        return super().event(event)
