@@ -102,6 +102,8 @@ class Answering:
                 work.window = target.window.copy()
             self._restored_from = self._restore(work)
             yield from self._prefill()
+            if self._request.turn.prefix:
+                yield TextDelta(self._request.turn.prefix)
             if self._logits is not None:
                 yield from self._write(self._logits)
         except GeneratorExit:
@@ -155,8 +157,6 @@ class Answering:
 
     def _write(self, logits: Logits) -> Iterator[Event]:
         """Chooses tokens until something ends the answer."""
-        if self._request.turn.prefix:
-            yield TextDelta(self._request.turn.prefix)
         visible = self._request.work.visible_ids
         self._stepper = self._lookahead.stepper(self._reader.device.forward, visible)
         following: Logits | None = logits

@@ -140,9 +140,10 @@ def test_a_stop_at_the_first_event() -> None:
     fake.engine.notices.append("Wait.")
     assert next(stream) == Notice("Wait.")
     fake.engine.stop("a")
-    last = list(stream)[-1]
+    *pieces, last = list(stream)
     assert isinstance(last, Finished)
     assert (last.reason, last.text, last.stats.prompt_tokens) == ("stopped", "It says", 32)
+    assert TextDelta("It says") in pieces
     assert ask(fake.engine, "a", "Next?").stats.reused_tokens == 32
 
 
