@@ -44,6 +44,8 @@ else
   rm -r $work/bare/_internal/models
   $python packaging/debian.py $work/bare $work/documents $out --compression xz
   rm -r $work/bare
+  $python packaging/addon.py $work/clausebook $out
+  packaging/cpu_check.sh $python
 fi
 cp $work/documents/clausebook.cdx.json $out/
 $python packaging/integrity.py $out
@@ -53,10 +55,9 @@ step "Clean roots"
 if [ "$(id -u)" -ne 0 ]; then
   echo "Left out: debootstrap needs root."
 else
-  package=$(ls $out/*_amd64.deb)
-  for release in bookworm ${quick:+} $([ -n "$quick" ] || echo trixie); do
-    packaging/clean_root.sh "$release" "$package"
-  done
+  package=$(ls $out/clausebook_*_amd64.deb)
+  packaging/clean_root.sh bookworm "$package"
+  [ -n "$quick" ] || packaging/clean_root.sh trixie "$package"
 fi
 step "Done: $out"
 ls -l $out
