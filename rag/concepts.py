@@ -22,6 +22,7 @@ class Concept:
     Attributes:
         name: the usual caption.
         asked: a regular expression over the lower-case question.
+        needs: another one, that the question must hold too with its preamble; empty: none.
         terms: words that such clauses hold, for the keyword search.
         wording: typical wording, for the vector search.
         place: where such text usually stands in a document, if that is usual at all.
@@ -32,6 +33,7 @@ class Concept:
     terms: str
     wording: str
     place: Literal["", "start", "end"] = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +46,36 @@ class Expansion:
     place: Literal["", "start", "end"] = ""
 
 
-def expand(question: str, concepts: Sequence[Concept] | None = None, most: int = 2) -> Expansion:
-    """The concepts that a question asks for: the longest match first, at most `most`."""
-    text = " ".join(question.lower().replace("\u2019", "'").split())
+def expand(
+    question: str,
+    context: str = "",
+    concepts: Sequence[Concept] | None = None,
+    most: int = 2,
+) -> Expansion:
+    """The concepts that a question asks for: the longest match first, at most `most`.
+
+    `context` is the question with what was taken off it, e.g. the kind of document it names.
+    """
+    text = _plain(question)
+    around = f"{_plain(context)} {text}"
     found: list[tuple[int, Concept]] = []
     for concept, pattern in _compiled() if concepts is None else _compile(concepts):
         lengths = [len(match.group()) for match in pattern.finditer(text)]
-        if lengths:
+        if lengths and re.search(concept.needs, around):
             found.append((sum(lengths), concept))
     found.sort(key=lambda pair: -pair[0])
     chosen = [concept for _, concept in found[:most]]
-    places = {concept.place for concept in chosen}
+    places = [concept.place for concept in chosen if concept.place]
     return Expansion(
         tuple(concept.name for concept in chosen),
         tuple(term for concept in chosen for term in concept.terms.split()),
         tuple(concept.wording for concept in chosen),
-        places.pop() if len(places) == 1 else "",
+        places[0] if places else "",
     )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().replace("\u2019", "'").split())
 
 
 def _compile(concepts: Sequence[Concept]) -> list[tuple[Concept, re.Pattern[str]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _TOKEN = re.compile(
     r"\d+(?:[.,]\d+)*%?"  # 12.3, 500,000, 1.5%
@@ -44,6 +45,7 @@ def words(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """A light stem: plural, -ing, -ed, -ion, -ment and the like are cut from longer words."""
     word = word.replace("\u2019", "'").removesuffix("'s")

@@ -37,7 +37,8 @@ CONCEPTS = (
     ),
     Concept(
         "Non-solicitation of employees",
-        r"(solicit|hire|hiring|recruit|employ|poach).{0,40}(employee|staff|personnel|worker|people)"
+        r"(solicit|hire|hiring|recruit|employ|poach)\w*.{0,60}(employee|staff|personnel|worker|people"
+        r"|representative)"
         r"|no-?solicit|non-?solicit",
         "solicit hire employ employee induce recruit leave employment personnel indirectly",
         "Neither party shall, during the term and for one year thereafter, directly or indirectly"

@@ -13,7 +13,7 @@ CONCEPTS = (
     ),
     Concept(
         "Parties",
-        r"\b(who|which|names? of)\b.{0,30}\bpart(y|ies)\b|parties (to|of|in)\b|contracting parties"
+        r"\b(who|names? of)\b.{0,30}\bpart(y|ies)\b|parties (to|of|in)\b|contracting parties"
         r"|who (signed|made|entered)",
         "between party corporation company hereinafter referred inc llc ltd",
         'This Agreement is made by and between Alpha Inc., a Delaware corporation ("Company"),'
@@ -36,11 +36,12 @@ CONCEPTS = (
         "effective date commence day",
         'This Agreement is entered into and is effective as of January 1, 2015 (the "Effective'
         ' Date"). This Agreement shall become effective on the date of the last signature.',
+        "start",
     ),
     Concept(
         "Term and expiry",
         r"\b(initial|length|duration|end) (of )?(the )?term|\bterm\b.{0,20}\b(expire|end|last)"
-        r"|expir(y|e|es|ation)|how long (is|does|will|do).{0,30}(term|agreement|contract|last|run)"
+        r"|expir(y|e|es|ation)|how long (is|does|will|do).{0,30}(term|agreement|contract)"
         r"|\bduration\b|termination date",
         "term commence expire continue period year initial until unless earlier terminated effect",
         "The initial term of this Agreement shall commence on the Effective Date and shall continue"

@@ -2,18 +2,29 @@
 
 from rag.concepts import Concept
 
+_USER = (
+    r"\b(my|me|i|you|your|we|apps?|site|website|users?|customers?|privacy|phone|personal|data)\b"
+)
+
+
+def _concept(name: str, asked: str, terms: str, wording: str) -> Concept:
+    """One that is meant only where a user of a service asks."""
+    return Concept(name, asked, terms, wording, needs=_USER)
+
+
 CONCEPTS = (
-    Concept(
+    _concept(
         "Collection of data",
         r"(collect|gather|record|log|store|stor|track|monitor|save|know"
         r"|keep)\w*.{0,60}(data|info|me\b"
-        r"|my\b|i\b|about|call|message|video|use)|what (data|info)|data .{0,30}(collect|gather)",
+        r"|my\b|i\b|about|call|message|video|use)|(what|personal|kind of) (data|info|details)"
+        r"|data .{0,30}(collect|gather)",
         "collect information provide personal automatically usage device log account register"
         " receive",
         "We collect personal information that you provide when you register, and we automatically"
         " collect information about your device, usage and activity while you use the services.",
     ),
-    Concept(
+    _concept(
         "Sharing with third parties",
         r"(shar|disclos|giv|send|pass|transfer|access)\w*.{0,60}(third|other|part|compan"
         r"|anyone|info|"
@@ -23,47 +34,48 @@ CONCEPTS = (
         "We may share your personal information with third parties, service providers, business"
         " partners and affiliates, who help us to provide the services.",
     ),
-    Concept(
+    _concept(
         "Sale of data",
-        r"\b(sell|sells|sold|selling|sale|rent|profit|money|monetiz)\b",
+        r"\b(sell|sells|sold|selling|sale|rent|profits?|money|monetiz\w*)\b",
         "sell rent personal information third parties advertising marketing purposes consent"
         " aggregated anonymous",
         "We do not sell or rent your personal information to third parties for their marketing"
         " purposes without your consent; we may share aggregated or anonymous data.",
     ),
-    Concept(
+    _concept(
         "Location",
         r"\blocat|\bgps\b|where (i|we) (am|are|go)|whereabouts|geo",
         "location gps geographic device ip address collect mobile permission based services wifi",
         "With your permission we collect your precise location from your mobile device's GPS,"
         " Wi-Fi or IP address; you can turn off location services in your device settings.",
     ),
-    Concept(
+    _concept(
         "Contacts",
         r"\bcontacts?\b|address book|friends|phone ?book|phone numbers?",
         "contacts address book phone numbers friends invite import upload names",
         "We may access and store the contacts and address book on your device, names and phone"
         " numbers, to connect you with friends and to let you invite them.",
     ),
-    Concept(
+    _concept(
         "Security",
-        r"\bsecur|\bsafe|protect|encrypt|hack|breach|stolen|privacy measures",
+        r"\bsecur|\bsafe|protect|encrypt|hack|(data|security) breach|stolen|privacy measures",
         "security measures protect technical administrative physical encryption unauthorized access"
         " safeguard guarantee ssl transmission",
         "We use reasonable administrative, technical and physical security measures, such as"
         " encryption, to protect your information; however, no method of transmission or storage is"
         " completely secure.",
     ),
-    Concept(
+    _concept(
         "Retention and deletion",
-        r"(how long|retain|retention|keep|delet|remov|eras)\w*.{0,60}(data|info|account"
-        r"|record|my\b)?"
+        r"(how long|retain|retention|keep|delet|remov|eras|sav)\w*.{0,60}(data|info|account|record"
+        r"|my\b)"
+        r"|delet|retention"
         r"|deactivat|uninstall|clos(e|ing) (my|your|the) account",
         "retain delete account information period deactivate remove request long necessary",
         "We retain your information for as long as your account is active or as needed; you may ask"
         " us to delete your account and personal information at any time.",
     ),
-    Concept(
+    _concept(
         "Advertising and cookies",
         r"\bads?\b|advert|cookie|targeted|marketing|promotion|spam",
         "advertising ads targeted interest-based cookies third party networks opt out marketing"
@@ -71,7 +83,7 @@ CONCEPTS = (
         "We and third-party advertising networks use cookies and similar technologies to show you"
         " targeted, interest-based advertising; you may opt out.",
     ),
-    Concept(
+    _concept(
         "Choices and access",
         r"opt[- ]?out|\b(control|choose|choice|change|update|correct|access|limit|refuse|stop)\b"
         r".{0,40}(data|info|settings|shar|collect|my\b)|my rights|settings|unsubscrib",
@@ -79,22 +91,22 @@ CONCEPTS = (
         "You can access, update and correct your information, change your settings and opt out of"
         " promotional messages and of certain collection.",
     ),
-    Concept(
+    _concept(
         "Law enforcement",
-        r"law enforcement|police|government|subpoena|court|legal|warrant|authorit",
+        r"law enforcement|police|government|subpoena|court|legal|authorities",
         "law enforcement subpoena court order legal process comply disclose required government"
         " request rights",
         "We may disclose information where required by law, subpoena, court order or a lawful"
         " request by law enforcement or government authorities.",
     ),
-    Concept(
+    _concept(
         "Children",
         r"child|kid|minor|under (13|16|18)|\bage\b|parent",
         "children under age 13 parental consent knowingly collect parent",
         "Our services are not directed to children under 13 and we do not knowingly collect"
         " personal information from them without parental consent.",
     ),
-    Concept(
+    _concept(
         "Content of messages and calls",
         r"message|chat|call|video|photo|content|listen|read (my|our|your)|conversation|microphone",
         "messages content calls read listen store delivered photos video chat end-to-end encrypted"
@@ -102,7 +114,7 @@ CONCEPTS = (
         "We do not read or listen to the content of your messages and calls, which are end-to-end"
         " encrypted and are not stored on our servers after delivery.",
     ),
-    Concept(
+    _concept(
         "Account and sign-in",
         r"\baccount|log ?in|sign ?(in|up)|register|registration|facebook|social (network|media)"
         r"|password|profile|username|email",
@@ -110,14 +122,14 @@ CONCEPTS = (
         "When you create an account we ask for your name, email address and profile information; if"
         " you sign in through a social network such as Facebook, we receive your profile from it.",
     ),
-    Concept(
+    _concept(
         "Payment data",
         r"\bpay|credit card|bank|purchase|financial|billing|transaction",
         "payment credit card financial account billing purchase information processor transaction",
         "When you make a purchase we collect payment information, such as your credit card number"
         " and billing address, which is handled by our payment processor.",
     ),
-    Concept(
+    _concept(
         "Place of storage",
         r"(where|which country|how).{0,40}(stored|store|processed|held|kept|servers?)"
         r"|transfer.{0,30}"
@@ -126,7 +138,7 @@ CONCEPTS = (
         "Your information may be stored and processed on servers in the United States or other"
         " countries, and transferred across borders.",
     ),
-    Concept(
+    _concept(
         "Changes of the policy",
         r"(chang|updat|modif|amend)\w*.{0,40}(policy|terms|notice)|notif\w*.{0,40}chang",
         "changes policy update notify posting effective revised continued use",

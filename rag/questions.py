@@ -90,5 +90,5 @@ def understand(question: str) -> Question:
         text,
         tuple(dict.fromkeys(exact)),
         bool(_DEFINES.search(bare.lower())),
-        expand(text),
+        expand(text, question),
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag.answer_type import holds_expected
 from rag.keywords import words
 from rag.protocols import Vectors
 from rag.questions import Question
@@ -28,25 +29,37 @@ class Weights:
         wording: the wording of the kind of clause, beside the question itself.
         term: a word that such clauses hold, beside one of the question.
         keywords: words, beside meaning.
+        generic: a word that every contract is full of, such as "party".
         exact: a clause number, amount, quoted word or defined term found as written.
         defines: the clause that defines a term whose meaning is asked for.
         start: the beginning of the document, where titles, parties and dates stand.
+        expected: a thing of the kind asked for, such as a date or an amount.
         contents: a table of contents.
         saturation, length: BM25's k1 and b.
     """
 
-    wording: float = 0.5
-    term: float = 0.4
+    wording: float = 0.75
+    term: float = 0.5
     keywords: float = 1.0
+    generic: float = 0.25
     exact: float = 0.6
     defines: float = 1.5
     start: float = 2.5
+    expected: float = 0.5
     contents: float = -1.5
     saturation: float = 1.2
     length: float = 0.75
 
 
 DEFAULT = Weights()
+_OPENING = 4  # chunks in which a document's title, parties and date stand
+_CLOSER = 60  # chunks that are looked at once more
+_GENERIC = frozenset(
+    words(
+        "party parties agreement contract document policy other certain one each thing happens"
+        " required require must may section clause provision following herein hereof hereby stated"
+    )
+)
 Rarity = Callable[[str], float]
 
 
@@ -60,7 +73,7 @@ def query_vector(text: Vectors, wordings: Vectors, weights: Weights = DEFAULT) -
 
 def query_words(question: Question, weights: Weights = DEFAULT) -> dict[str, float]:
     """Search words with their weights."""
-    wanted = dict.fromkeys(words(question.text), 1.0)
+    wanted = {w: weights.generic if w in _GENERIC else 1.0 for w in words(question.text)}
     for word in words(" ".join(question.expansion.terms)):
         wanted.setdefault(word, weights.term)
     return wanted
@@ -108,6 +121,9 @@ def score(
     )
     signs = np.concatenate([_signs(shelf, question, weights) for shelf in shelves])
     total: Floats = _standard(meaning) + weights.keywords * _standard(keywords) + signs
+    texts = [text for shelf in shelves for text in shelf.texts]
+    for place in np.argsort(-total)[:_CLOSER]:
+        total[place] += weights.expected * (holds_expected(question.text, texts[place]) - 0.5)
     return total
 
 
@@ -122,7 +138,7 @@ def _signs(shelf: Shelf, question: Question, weights: Weights) -> Floats:
     """What is looked up rather than ranked."""
     found: Floats = weights.contents * shelf.contents.astype(np.float64)
     if question.expansion.place == "start":
-        found += weights.start * (shelf.ordinals == 0) + 0.6 * weights.start * (shelf.ordinals == 1)
+        found += weights.start * np.maximum(0.0, 1 - shelf.ordinals / _OPENING)
     for thing in question.exact:
         pattern = re.compile(rf"(?<!\w){re.escape(thing)}(?!\w)", re.IGNORECASE)
         holds = np.array([bool(pattern.search(text)) for text in shelf.texts], np.float64)
