@@ -93,7 +93,8 @@ def shelf(db: sqlite3.Connection, ids: Sequence[int]) -> Shelf:
         for number, ordinal, text, section, blob in db.execute(query, part):
             rows.append(Row(number, ordinal, text, section, held.get(number, ())))
             blobs.append(blob)
-    matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(rows), -1)
+    dimension = len(blobs[0]) // 4 if blobs else 0
+    matrix = np.frombuffer(b"".join(blobs), np.float32).reshape(len(rows), dimension)
     return Shelf(rows, matrix)
 
 

@@ -92,6 +92,7 @@ CONCEPTS = (
         "Termination for convenience",
         r"(terminat|cancel|end)\w*.{0,40}(without cause|convenience|any reason|no reason|at will)"
         r"|(without cause|for convenience|any time|at will).{0,40}(terminat|cancel|end)|walk away"
+        r"|get out (of|early)|leave early|without a reason"
         r"|how much notice.{0,30}terminat|notice.{0,30}(needed|required).{0,20}terminat",
         "terminate time without cause convenience reason notice written prior days either party",
         "Either party may terminate this Agreement at any time, with or without cause, for any"

@@ -41,7 +41,7 @@ _FRAMES = tuple(
 _TAIL = re.compile(r"\s+(?:clause|provision|section)s?\s*\?*\s*$", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"\b(?:section|clause|article|paragraph|schedule|exhibit|annex|appendix|part|item|§)\s*"
-    r"(?:\d+(?:\.\d+)*(?:\s?\([a-z0-9]{1,4}\))*|[ivxlc]+|[a-z])\b"
+    r"(?:\d+(?:\.\d+)*(?:\s?\([a-z0-9]{1,4}\))*|[ivxlc]+|[a-z])(?!\w)"
     r"|(?<![\d$€£.,])\d+\.\d+(?:\.\d+)*(?:\s?\([a-z0-9]{1,4}\))*(?![\d%])"
     r"|第[零〇一二三四五六七八九十百千两\d]+[条章节编]|附件[一二三四五六七八九十\d]+",
     re.IGNORECASE,

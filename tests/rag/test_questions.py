@@ -1,0 +1,100 @@
+import pytest
+
+from rag.concepts import Concept, _compiled, expand
+from rag.questions import understand
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "Consider the Mutual NDA between Alpha and Beta; Does the document indicate that copies"
+            " are allowed?",
+            "copies are allowed",
+        ),
+        ("Consider \"Acme\"'s privacy policy; is my data safe?", "is my data safe"),
+        ("Regarding the lease: who pays for repairs?", "who pays for repairs"),
+        ("Does the agreement contain a clause about insurance?", "insurance"),
+        ("I want information about the Efforts on Antitrust", "Efforts on Antitrust"),
+        ("Where is the Specific Performance clause?", "Specific Performance"),
+        ("What about the penalty?", "penalty"),
+        ("Which law governs the agreement?", "Which law governs the agreement"),
+        ("违约金是多少？", "违约金是多少？"),
+        ("Does the document mention?", "Does the document mention"),
+    ],
+)  # fmt: skip
+def test_preamble_and_frame_are_taken_off(question: str, text: str) -> None:
+    assert understand(question).text == text
+
+
+@pytest.mark.parametrize(
+    ("question", "exact"),
+    [
+        ("What does Section 12.3(b) say?", "Section 12.3(b)"),
+        ("What does 12.3(b) say?", "12.3(b)"),
+        ("第十二条是什么？", "第十二条"),
+        ("Is $500,000 a cap?", "$500,000"),
+        ("What is due in 2019?", "2019"),
+        ("What does \"Knowledge\" mean?", "Knowledge"),
+        ("When is the Maturity Date?", "Maturity Date"),
+    ],
+)  # fmt: skip
+def test_exact_things_are_picked_out(question: str, exact: str) -> None:
+    assert exact in understand(question).exact
+
+
+def test_a_question_for_a_meaning_is_known() -> None:
+    assert understand('What is the definition of "Knowledge"?').defines
+    assert understand("“知识产权”的定义是什么？").defines
+    assert not understand("Who pays?").defines
+
+
+@pytest.mark.parametrize(
+    ("question", "concept"),
+    [
+        ("Which state's law governs?", "Governing law"),
+        ("Can I get out of this without a reason?", "Termination for convenience"),
+        ("May the contract be assigned?", "Assignment"),
+        ("Is the supplier's liability capped?", "Limitation of liability"),
+        ("Who owns the inventions?", "Ownership of intellectual property"),
+        ("May the recipient keep a copy afterwards?", "Copies"),
+        ("What if disclosure is required by a court?", "Compelled disclosure"),
+        ("What is the definition of superior proposal?", "Superior proposal"),
+        ("Does the app track my location?", "Location"),
+        ("逾期付款的违约金？", "违约责任"),
+        ("How long does the warranty last?", "Warranty"),
+        ("Who are the parties?", "Parties"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_clause_is_recognised(question: str, concept: str) -> None:
+    assert concept in expand(question, most=3).names
+
+
+def test_concepts_of_users_need_a_user() -> None:
+    assert "Sale of data" in expand("do you sell it?").names
+    assert "Sale of data" not in expand("Where may the distributor sell the goods?").names
+    assert "Location" in expand("location", "Consider the privacy policy; location").names
+
+
+def test_an_expansion_holds_words_wording_and_place() -> None:
+    concepts = [
+        Concept("Cats", r"\bcats?\b", "cat feline", "A cat may be kept."),
+        Concept("Title", r"title", "title", "LEASE", "start"),
+    ]
+    found = expand("The title of the cats", concepts=concepts)
+    assert found.names == ("Title", "Cats")
+    assert found.terms == ("title", "cat", "feline")
+    assert found.wordings == ("LEASE", "A cat may be kept.")
+    assert found.place == "start"
+    assert expand("Dogs?", concepts=concepts).names == ()
+    assert expand("The title of the cats", concepts=concepts, most=1).names == ("Title",)
+
+
+def test_every_concept_is_whole_and_finds_its_own_name() -> None:
+    concepts = [concept for concept, _ in _compiled()]
+    assert len({concept.name for concept in concepts}) > 90
+    for concept, pattern in _compiled():
+        assert concept.terms.split(), concept.name
+        assert len(concept.wording) > 10, concept.name
+        assert not pattern.search(""), concept.name
+        assert not pattern.search("xyzzy"), concept.name
