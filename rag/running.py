@@ -48,6 +48,8 @@ def drop_running(pages: Sequence[Rows]) -> list[tuple[Rows, str]]:
             and not _PAGE_LINE.fullmatch(row.strip())
         ]
         done.append((kept, printed))
+    if not any(row.strip() for rows, _ in done for row in rows):
+        return [(list(rows), "") for rows in pages]  # the numbers are all there is
     return done
 
 

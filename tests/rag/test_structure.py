@@ -66,6 +66,10 @@ def test_a_page_of_nothing_but_running_lines_keeps_them() -> None:
     )
 
 
+def test_a_document_of_nothing_but_page_numbers_keeps_them() -> None:
+    assert [page.text for page in clean_pages(raw(["Page1"], ["Page2"]))] == ["Page1", "Page2"]
+
+
 def test_what_does_not_repeat_stays() -> None:
     first = ["SUPPLY AGREEMENT", *BODY]
     pages = clean_pages(raw(first, ["ANNEX", *BODY], ["SIGNATURES", *BODY]))
