@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from rag import sentences
 from rag.answer_type import holds_expected
 from rag.protocols import Embedder
+from rag.sentences import Sentence
 from rag.types import Chunk, Hit, Span
 
 # Weights of `rank`, tuned on half of the open questions with known pages.
@@ -29,6 +30,9 @@ _HEADING = re.compile(
     r"[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,7}:?|"
     r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
     re.IGNORECASE,
+)
+_LEADING = re.compile(
+    r"\d{1,2}\.?\s+[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,6}(?:\n|\s+(?=\d{1,2}\.\d))"
 )
 # A form to be filled in: "[party]", "[ ]", "____".
 _BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}")
@@ -93,7 +97,7 @@ def rank(
     found = [
         (hit, place, sentence)
         for place, hit in enumerate(hits)
-        for sentence in sentences.split(hit.chunk.text)
+        for sentence in map(_headless, sentences.split(hit.chunk.text))
         if len(words(sentence.text)) >= 2 and not _HEADING.fullmatch(sentence.text)
     ]
     if not found:
@@ -118,6 +122,15 @@ def rank(
         )
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
+
+
+def _headless(sentence: Sentence) -> Sentence:
+    """The sentence without the heading that runs into it: "9 Warranty 9.1 The Supplier …"."""
+    match = _LEADING.match(sentence.text)
+    if match is None or len(words(sentence.text[match.end() :])) < 2:
+        return sentence
+    text = sentence.text[match.end() :]
+    return Sentence(text, sentence.start + match.end(), sentence.stop)
 
 
 def _weights(asked: set[str], said: Sequence[set[str]]) -> dict[str, float]:

@@ -1,0 +1,152 @@
+"""The answerer over a real library with fakes for the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag.answer import NOT_FOUND, NOT_FOUND_ZH, Answerer
+from rag.errors import InvalidQuestion, UnknownDocument
+from rag.fake_embedder import FakeEmbedder
+from rag.fake_generator import FakeGenerator
+from rag.history import History
+from rag.library import Library
+from rag.types import (
+    Answer,
+    AnswerDelta,
+    AnswerEvent,
+    EvidenceFound,
+    IngestResult,
+    Reading,
+)
+from tests.rag.test_whole_document import CONTRACT
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    path = tmp_path / "supply.txt"
+    path.write_text(CONTRACT, encoding="utf-8")
+    opened = Library(tmp_path / "library", FakeEmbedder())
+    results = [e for e in opened.ingest([path]) if isinstance(e, IngestResult)]
+    assert results[0].status == "ready"
+    yield opened
+    opened.close()
+
+
+def ask(
+    answerer: Answerer, question: str, conversation: str = ""
+) -> tuple[list[AnswerEvent], Answer]:
+    events = list(answerer.ask(question, conversation=conversation))
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    return events, answer
+
+
+QUESTION = "When shall the Customer pay each invoice?"
+
+
+def test_evidence_comes_before_the_model_reads_and_before_the_text(library: Library) -> None:
+    generator = FakeGenerator("The Customer shall pay each invoice within 30 days.")
+    events, answer = ask(Answerer(library, generator), QUESTION)
+    kinds = [type(e) for e in events]
+    assert kinds.index(EvidenceFound) < kinds.index(Reading) < kinds.index(AnswerDelta)
+    assert answer.found
+
+
+def test_the_answer_holds_the_phrase_and_the_sentence_verbatim(library: Library) -> None:
+    generator = FakeGenerator(lambda request: " shall pay each invoice within 30 days.")
+    _, answer = ask(Answerer(library, generator), QUESTION)
+    sentence = "The Customer shall pay each invoice within 30 days."
+    assert answer.text.startswith(f"{sentence} [1]")
+    assert f"“{sentence}”" in answer.text
+    assert answer.citations[0].quote == sentence
+    assert answer.citations[0].page == 1
+    assert answer.stats["prompt_tokens"] > 0  # type: ignore[operator]
+
+
+def test_a_made_up_amount_is_withdrawn_and_the_quotation_stays(library: Library) -> None:
+    generator = FakeGenerator("The Customer shall pay each invoice within 45 days.")
+    _, answer = ask(Answerer(library, generator), QUESTION)
+    assert "45" not in answer.text
+    assert "30 days" in answer.text
+
+
+def test_what_the_documents_do_not_say_is_said_without_a_citation(library: Library) -> None:
+    generator = FakeGenerator("Paris.")
+    for question, text in (
+        ("Who won the football championship yesterday evening?", NOT_FOUND),
+        ("昨天足球比赛谁赢了？", NOT_FOUND_ZH),
+    ):
+        _, answer = ask(Answerer(library, generator), question)
+        assert (answer.found, answer.citations, answer.text) == (False, (), text)
+    assert generator.requests == []
+
+
+def test_a_follow_up_sends_no_passage_twice(library: Library) -> None:
+    generator = FakeGenerator("It is so.")
+    answerer = Answerer(library, generator)
+    for question in (QUESTION, QUESTION):
+        _, answer = ask(answerer, question, "c1")
+        History(library.connection).begin("c1")
+        History(library.connection).add("c1", question, answer)
+    first, second = generator.requests
+    assert "within 30 days" in first.user
+    assert first.record["sent"]
+    assert second.record["sent"] == []
+    assert "30 days" not in second.user
+
+
+def test_a_follow_up_with_a_pronoun_finds_what_it_leans_on(library: Library) -> None:
+    generator = FakeGenerator("It is so.")
+    answerer = Answerer(library, generator)
+    history = History(library.connection)
+    history.begin("c2")
+    first = "With how many days of notice may a party terminate this agreement?"
+    _, answer = ask(answerer, first, "c2")
+    history.add("c2", first, answer)
+    _, follow_up = ask(answerer, "And what must be returned after that?", "c2")
+    assert any("return the tools" in c.quote.replace("\n", " ") for c in follow_up.citations)
+
+
+def test_a_survey_lists_its_findings_and_keeps_the_list_out_of_the_transcript(
+    library: Library,
+) -> None:
+    generator = FakeGenerator()
+    events, answer = ask(Answerer(library, generator), "List all obligations of the Supplier", "c3")
+    assert any(isinstance(e, Reading) and e.unit == "pages" for e in events)
+    assert len(answer.citations) == 3
+    assert "Read 1 of 1 pages." in answer.text
+    assert generator.requests[0].stop_after_choice
+    assert "- **" not in generator.requests[0].user
+
+
+def test_a_survey_without_findings_says_so(library: Library) -> None:
+    _, answer = ask(Answerer(library, FakeGenerator()), "Which clauses mention helicopters?")
+    assert not answer.found
+    assert answer.citations == ()
+
+
+def test_a_stop_keeps_what_was_found(library: Library) -> None:
+    generator = FakeGenerator("The Customer shall pay each invoice within 30 days.")
+    stopped = []
+    for event in Answerer(library, generator).ask(QUESTION, conversation="c4"):
+        if isinstance(event, Reading):
+            generator.stop("c4")
+        stopped.append(event)
+    assert isinstance(stopped[-1], Answer)
+    assert stopped[-1].stopped
+    assert stopped[-1].citations
+
+
+def test_bad_questions_are_told_in_one_sentence(library: Library, tmp_path: Path) -> None:
+    answerer = Answerer(library, FakeGenerator())
+    with pytest.raises(InvalidQuestion, match="empty"):
+        list(answerer.ask("  "))
+    with pytest.raises(UnknownDocument):
+        list(answerer.ask(QUESTION, documents=["other.pdf"]))
+    empty = Library(tmp_path / "empty", FakeEmbedder())
+    with pytest.raises(InvalidQuestion, match="add a PDF"):
+        list(Answerer(empty, FakeGenerator()).ask(QUESTION))
+    empty.close()

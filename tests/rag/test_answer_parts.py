@@ -1,0 +1,146 @@
+"""The small parts of an answer: what is sent, how it begins, what may be shown, what is cited."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag import citations, evidence, phrase, prompt
+from rag.opening import opening
+from rag.protocols import PastTurn
+from rag.quotes import Quote, locate
+from rag.types import Chunk, Span
+
+TEXT = "9.1 The warranty lasts 24 months.\n9.2 It is void after misuse."
+
+
+def quote(
+    text: str = "The warranty lasts 24 months.", score: float = 1.0, number: int = 1
+) -> Quote:
+    chunk = Chunk(number, "supply.pdf", 0, text, "9 Warranty", (Span(4, 10, 10 + len(text)),))
+    return Quote(text, chunk, 0, len(text), score)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+class TestEvidence:
+    def test_sends_the_best_that_fit(self) -> None:
+        ranked = [quote("a b c", 1.0, 1), quote("d " * 100, 0.9, 2), quote("e f", 0.8, 3)]
+        chosen = evidence.choose(ranked, [], 50, words)
+        assert [q.chunk.id for q in chosen.new] == [1, 3]
+
+    def test_sends_the_best_even_where_nothing_fits(self) -> None:
+        chosen = evidence.choose([quote("word " * 500)], [], 10, words)
+        assert len(chosen.new) == 1
+
+    def test_does_not_send_again_what_the_model_still_sees(self) -> None:
+        first = evidence.choose([quote()], [], 100, words)
+        turns = [PastTurn({"sent": first.record}, in_window=True)]
+        again = evidence.choose([quote(), quote("It ends soon.", 0.9, 2)], turns, 100, words)
+        assert [q.chunk.id for q in again.known] == [1]
+        assert [q.chunk.id for q in again.new] == [2]
+
+    def test_sends_again_what_was_trimmed_away(self) -> None:
+        first = evidence.choose([quote()], [], 100, words)
+        turns = [PastTurn({"sent": first.record}, in_window=False)]
+        assert len(evidence.choose([quote()], turns, 100, words).new) == 1
+
+    def test_leaves_out_what_is_far_below_the_best(self) -> None:
+        chosen = evidence.choose([quote("a b", 1.0), quote("c d", 0.3, 2)], [], 100, words)
+        assert len(chosen.new) == 1
+
+    @pytest.mark.parametrize(
+        ("speed", "left", "expected"),
+        [(100, 4000, 200), (5, 4000, 120), (9000, 4000, 1200), (500, 60, 60)],
+    )
+    def test_the_budget_follows_the_machine(self, speed: float, left: int, expected: int) -> None:
+        assert evidence.budget(speed, left) == expected
+
+
+class TestPhrase:
+    QUOTE = "The warranty lasts 24 months from acceptance of the Goods."
+
+    def test_keeps_what_the_quotation_bears_out(self) -> None:
+        text = phrase.checked("The warranty lasts 24 months.", [self.QUOTE], "How long is it?")
+        assert text == "The warranty lasts 24 months."
+
+    @pytest.mark.parametrize(
+        "made_up",
+        [
+            "The warranty lasts 36 months.",
+            "Our friendly team would love to hear from anybody anywhere.",
+            "",
+            "The warranty.",
+        ],
+    )
+    def test_withdraws_what_it_does_not(self, made_up: str) -> None:
+        assert phrase.checked(made_up, [self.QUOTE], "How long is the warranty?") == ""
+
+    def test_takes_spelled_numbers_for_digits(self) -> None:
+        evidence_text = "upon giving thirty (30) days notice"
+        assert phrase.checked("It is thirty days notice.", [evidence_text], "How long is it?")
+
+    def test_drops_the_lead_and_repetitions(self) -> None:
+        said = "The answer is: 24 months from acceptance. 24 months from acceptance."
+        text = phrase.checked(said, [self.QUOTE], "How long does the warranty last?")
+        assert text.startswith("24 months")
+        assert text.count("from acceptance") == 1
+
+    def test_needs_the_kind_of_thing_asked_for(self) -> None:
+        assert phrase.checked("The warranty lasts.", [self.QUOTE], "How many months is it?") == ""
+
+    @given(st.text(max_size=80))
+    def test_never_shows_a_number_of_its_own(self, said: str) -> None:
+        shown = phrase.checked(said, [self.QUOTE], "How long?")
+        assert phrase.numbers_of(shown) <= {"24"}
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What is the consultant's monthly fee?", "The consultant's monthly fee is"),
+        ("How is payment made?", "Payment is made"),
+        ("How is liability for breach determined?", "Liability for breach is determined"),
+        ("How many days does the customer have to pay?", "The customer"),
+        ("What are the main terms?", ""),
+        ("And then?", ""),
+        ("租赁期限最长是多少年？", ""),
+    ],
+)
+def test_an_answer_begins_with_the_subject(question: str, begins: str) -> None:
+    assert opening(question) == begins
+
+
+class TestPrompt:
+    def test_puts_the_best_passage_next_to_the_question(self) -> None:
+        text = prompt.user_turn("How long?", [quote("best words here"), quote("second", 0.5, 2)])
+        assert text.index("second") < text.index("best words") < text.index("Question: How long?")
+
+    def test_points_back_at_what_was_read(self) -> None:
+        text = prompt.user_turn("How long?", [], [quote("one two three " * 20)])
+        assert "(above)" in text
+        assert len(text) < 150
+
+    def test_the_gist_is_a_whole_sentence_without_its_number(self) -> None:
+        found = [quote("9.1 The warranty lasts 24 months."), quote("(a) no end", 0.9, 2)]
+        assert prompt.gist(found) == "The warranty lasts 24 months."
+
+
+class TestCitations:
+    def test_a_citation_is_verbatim_with_its_page(self) -> None:
+        made = citations.citation(quote())
+        assert (made.document, made.page, made.chunk_id) == ("supply.pdf", 4, 1)
+        assert made.quote == "The warranty lasts 24 months."
+        assert made.spans == (Span(4, 10, 39),)
+
+    def test_the_block_names_the_document_where_there_are_several(self) -> None:
+        assert "p. 4 [2]" in citations.block(quote(), 2)
+        assert "supply.pdf" not in citations.block(quote(), 2)
+        assert "supply.pdf, p. 4 [2]" in citations.block(quote(), 2, several_documents=True)
+
+    def test_a_quotation_over_two_pages_has_a_span_on_each(self) -> None:
+        chunk = Chunk(1, "d", 0, "first half\nsecond half", "", (Span(1, 90, 100), Span(2, 0, 11)))
+        assert locate(chunk, 6, 17) == (Span(1, 96, 100), Span(2, 0, 6))
