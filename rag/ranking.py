@@ -53,7 +53,7 @@ class Weights:
 
 DEFAULT = Weights()
 _OPENING = 4  # chunks in which a document's title, parties and date stand
-_CLOSER = 60  # chunks that are looked at once more
+_CLOSER = 20  # chunks that are looked at once more
 _GENERIC = frozenset(
     words(
         "party parties agreement contract document policy other certain one each thing happens"
@@ -140,17 +140,23 @@ def _signs(shelf: Shelf, question: Question, weights: Weights) -> Floats:
     if question.expansion.place == "start":
         found += weights.start * np.maximum(0.0, 1 - shelf.ordinals / _OPENING)
     for thing in question.exact:
-        pattern = re.compile(rf"(?<!\w){re.escape(thing)}(?!\w)", re.IGNORECASE)
-        holds = np.array([bool(pattern.search(text)) for text in shelf.texts], np.float64)
-        if holds.any():
-            found += weights.exact * holds * (1 - holds.mean())
-        if question.defines:
-            found += weights.defines * _defining(shelf, thing)
+        places = _places(shelf, thing)
+        if places:
+            found[places] += weights.exact * (1 - len(places) / len(shelf))
+        if places and question.defines:
+            found[_defining(shelf, thing, places)] += weights.defines
     return found
 
 
-def _defining(shelf: Shelf, term: str) -> Floats:
-    """Whether each chunk defines a term: "Term" means …; (the "Term")."""
+def _places(shelf: Shelf, thing: str) -> list[int]:
+    """Chunks that hold something as written, whole words only, in any case."""
+    bare = thing.lower()
+    pattern = re.compile(rf"(?<!\w){re.escape(bare)}(?!\w)")
+    return [n for n, text in enumerate(shelf.folded) if bare in text and pattern.search(text)]
+
+
+def _defining(shelf: Shelf, term: str, places: Sequence[int]) -> list[int]:
+    """Those of `places` that define a term: "Term" means …; (the "Term")."""
     quoted = rf"[\"\u201c\u2018'\u300c]{re.escape(term)}[\"\u201d\u2019'\u300d]"
     pattern = re.compile(
         rf"{quoted}\W{{0,3}}(?:\w+\W+){{0,6}}?"
@@ -158,4 +164,4 @@ def _defining(shelf: Shelf, term: str) -> Floats:
         rf"|\((?:the|each,? an?|collectively,? the|an?)?\s*{quoted}\)|{re.escape(term)}\s*是指",
         re.IGNORECASE,
     )
-    return np.array([bool(pattern.search(text)) for text in shelf.texts], np.float64)
+    return [place for place in places if pattern.search(shelf.texts[place])]

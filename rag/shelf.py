@@ -36,6 +36,7 @@ class Shelf:
         """`vectors` has row i for `rows[i]`, shape (N, D)."""
         self.ids = [row.id for row in rows]
         self.texts = [row.text for row in rows]
+        self.folded = [text.lower() for text in self.texts]
         self.ordinals = np.array([row.ordinal for row in rows], np.int64)
         self.contents = np.array([row.section == CONTENTS for row in rows], bool)
         self.vectors = vectors
