@@ -49,6 +49,12 @@ class Conversation:
         self.decoded: set[int] = set()
         self._backend = backend
 
+    def shadow(self) -> Conversation:
+        """A scratch conversation that shares the transcript and has nothing on the device."""
+        shadow = Conversation("", self._backend)
+        shadow.transcript, shadow.window = self.transcript, self.window.copy()
+        return shadow
+
     @property
     def pending(self) -> int:
         """Visible tokens that the device has yet to read."""

@@ -6,6 +6,7 @@ come between two events of an answer. It owns its backend.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -84,7 +85,6 @@ class Engine:
         self._register = Register(backend, self._device, self._tier)
         self._reports = Reports(self._register, self._tier, self._reader, options)
         self._stops: dict[str, list[threading.Event]] = {}
-        self._pieces: Vocabulary | None = None
         self._closed = False
 
     @property
@@ -125,11 +125,8 @@ class Engine:
         target = self._register.get(conversation)
         self._register.require_idle(target)
         constrained = turn.choices or turn.spans
-        constraint = constraint_for(turn, self._vocabulary()) if constrained else None
-        work = target
-        if not use_cache:
-            work = Conversation("", self._backend)
-            work.transcript = target.transcript
+        constraint = constraint_for(turn, self._vocabulary) if constrained else None
+        work = target if use_cache else target.shadow()
         request = Request(target, work, turn, sampling, constraint, threading.Event())
         return self._events(request)
 
@@ -270,7 +267,8 @@ class Engine:
                 self.house.watch()
                 for event in answering.events():
                     self.house.watch()
-                    yield from self._notices()
+                    while self.notices:
+                        yield Notice(self.notices.popleft())
                     yield event
         finally:
             stops.remove(request.stop)
@@ -286,10 +284,6 @@ class Engine:
         if target.id:
             self._tier.commit(target)
 
-    def _notices(self) -> Iterator[Event]:
-        while self.notices:
-            yield Notice(self.notices.popleft())
-
     def _bring_back(self, conversation: Conversation) -> RestoredFrom:
         """Puts a conversation on the device, with what is kept of its keys and values."""
         self._device.place(conversation)
@@ -301,7 +295,6 @@ class Engine:
                 return source
         return "prefill" if conversation.transcript.turns and not conversation.held else ""
 
+    @functools.cached_property
     def _vocabulary(self) -> Vocabulary:
-        if self._pieces is None:
-            self._pieces = Vocabulary(self._backend.tokenizer, self.info.vocabulary)
-        return self._pieces
+        return Vocabulary(self._backend.tokenizer, self.info.vocabulary)
