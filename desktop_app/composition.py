@@ -6,6 +6,7 @@ it is first asked for. This decides who gets what; it answers no question itself
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -181,6 +182,8 @@ class Composition:
         """The library, for the calling thread. Raises StoreError."""
         from rag.library import Library
 
+        with contextlib.suppress(OSError):  # what is wrong with the folder, the library says
+            self.library_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return Library(self.library_folder, self.embedder)
 
     def generator(self, *, use_cache: bool = True) -> EngineGenerator:

@@ -35,7 +35,7 @@ def set_up(folder: Path, process: str, *, debug: bool = False) -> Path | None:
         root.removeHandler(handler)
         handler.close()
     root.setLevel(logging.DEBUG if debug else logging.INFO)
-    for noisy in ("matplotlib", "PIL", "urllib3", "filelock", "pypdf"):
+    for noisy in ("faiss", "matplotlib", "PIL", "urllib3", "filelock", "pypdf"):
         logging.getLogger(noisy).setLevel(logging.ERROR)
     path: Path | None = folder / f"{process}.log"
     try:
