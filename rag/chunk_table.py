@@ -120,6 +120,19 @@ def word_counts(db: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:
     return dict(db.execute(f"SELECT word, chunks FROM words WHERE word IN ({marks})", terms))
 
 
+def unfinished(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
+    """The vectors that are kept under some of the keys."""
+    found: dict[bytes, Vectors] = {}
+    for start in range(0, len(keys), _MOST_VALUES):
+        part = keys[start : start + _MOST_VALUES]
+        marks = ",".join("?" * len(part))
+        query = f"SELECT key, vector FROM unfinished WHERE key IN ({marks})"
+        found.update(
+            (key, np.frombuffer(blob, np.float32)) for key, blob in db.execute(query, part)
+        )
+    return found
+
+
 def _held(db: sqlite3.Connection, ids: Sequence[int]) -> dict[int, list[str]]:
     held: dict[int, list[str]] = {}
     for part in _parts(ids):

@@ -1,7 +1,8 @@
 """Files into the library: read, clean, chunk, embed, write; one file's trouble stays its own.
 
 A document is written in one transaction at the end, so a process killed anywhere leaves the
-library without it or with all of it, and the next run goes on with what is missing.
+library without it or with all of it. The next run goes on with what is missing; of a long document
+the vectors made so far are kept on the way.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from rag.types import (
 )
 
 _BATCH = 32
+_KEEP_EVERY = 256  # chunks whose vectors are kept on the way
 
 
 class Written(Protocol):
@@ -102,12 +104,25 @@ class Ingestor:
         return self._result(path, name, "ready")
 
     def _embed(self, path: Path, chunks: Sequence[Chunk]) -> Generator[IngestEvent, None, Vectors]:
-        parts: list[Vectors] = []
-        for start in range(0, len(chunks), _BATCH):
-            batch = chunks[start : start + _BATCH]
-            parts.append(self._embedder.embed([embedded_text(chunk) for chunk in batch]))
-            yield IngestProgress(str(path), "embedding", start + len(batch), len(chunks))
-        return np.concatenate(parts)
+        """Vectors of the chunks; those that an ingestion killed on its way had are used."""
+        texts = [embedded_text(chunk) for chunk in chunks]
+        keys = [
+            hashlib.sha256(f"{self._embedder.name}\0{text}".encode()).digest() for text in texts
+        ]
+        known = self._store.unfinished(keys)
+        missing = [place for place, key in enumerate(keys) if key not in known]
+        new: list[bytes] = []
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            vectors = self._embedder.embed([texts[place] for place in batch])
+            known.update(zip((keys[place] for place in batch), vectors, strict=True))
+            new += [keys[place] for place in batch]
+            if len(new) >= _KEEP_EVERY:
+                self._store.keep_unfinished(new, np.stack([known[key] for key in new]))
+                new.clear()
+            done = len(chunks) - len(missing) + start + len(batch)
+            yield IngestProgress(str(path), "embedding", done, len(chunks))
+        return np.stack([known[key] for key in keys])
 
     def _known(self, path: Path, digest: str) -> Document | None:
         """The document read from this path; or one whose file moved here from where it was."""

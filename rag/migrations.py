@@ -87,7 +87,12 @@ def _words(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO words VALUES (?, ?)", counts.items())
 
 
-CHANGES: tuple[Change, ...] = (_documents, _history, _words)
+def _unfinished(db: sqlite3.Connection) -> None:
+    """Vectors of a document that is being read, so that a long one goes on where it was."""
+    _run(db, "CREATE TABLE unfinished (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+
+
+CHANGES: tuple[Change, ...] = (_documents, _history, _words, _unfinished)
 
 
 def migrate(db: sqlite3.Connection, path: Path, changes: Sequence[Change] = CHANGES) -> int:

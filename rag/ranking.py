@@ -44,7 +44,7 @@ class Weights:
     generic: float = 0.25
     exact: float = 0.6
     defines: float = 1.5
-    start: float = 2.5
+    start: float = 5.0
     expected: float = 0.5
     contents: float = -1.5
     saturation: float = 1.2
@@ -52,7 +52,6 @@ class Weights:
 
 
 DEFAULT = Weights()
-_OPENING = 4  # chunks in which a document's title, parties and date stand
 _CLOSER = 20  # chunks that are looked at once more
 _GENERIC = frozenset(
     words(
@@ -138,7 +137,7 @@ def _signs(shelf: Shelf, question: Question, weights: Weights) -> Floats:
     """What is looked up rather than ranked."""
     found: Floats = weights.contents * shelf.contents.astype(np.float64)
     if question.expansion.place == "start":
-        found += weights.start * np.maximum(0.0, 1 - shelf.ordinals / _OPENING)
+        found += weights.start * shelf.openings
     for thing in question.exact:
         places = _places(shelf, thing)
         if places:

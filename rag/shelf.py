@@ -5,6 +5,7 @@ Built from rows, kept by `Shelves` for the documents asked about lately. Knows n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,13 @@ from numpy.typing import NDArray
 from rag.protocols import Vectors
 from rag.sections import CONTENTS
 
+_OPENING = 4  # chunks in which a document's title, parties and date usually stand
+_PREAMBLE_WITHIN = 40  # … or behind a table of contents
+_PREAMBLE = re.compile(
+    r"\b(?:agreement|contract|lease|amendment|deed)\b.{0,160}?"
+    r"\b(?:dated|made|entered into|effective)\b.{0,200}?\b(?:between|among|parties)\b|本(?:合同|协议)由",
+    re.IGNORECASE | re.DOTALL,
+)
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -37,7 +45,7 @@ class Shelf:
         self.ids = [row.id for row in rows]
         self.texts = [row.text for row in rows]
         self.folded = [text.lower() for text in self.texts]
-        self.ordinals = np.array([row.ordinal for row in rows], np.int64)
+        self.openings = np.array([_opening(row) for row in rows], np.float64)
         self.contents = np.array([row.section == CONTENTS for row in rows], bool)
         self.vectors = vectors
         self.lengths = np.array([len(row.words) for row in rows], np.float64)
@@ -60,3 +68,10 @@ class Shelf:
             return nothing, nothing
         part = slice(self._starts[code], self._starts[code + 1])
         return self._rows[part], self._counts[part]
+
+
+def _opening(row: Row) -> float:
+    """How much a chunk is where a document names itself: 1 for its first, or for the preamble."""
+    if row.section != CONTENTS and row.ordinal < _PREAMBLE_WITHIN and _PREAMBLE.search(row.text):
+        return 1.0
+    return max(0.0, 1.0 - row.ordinal / _OPENING)

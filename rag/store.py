@@ -83,6 +83,7 @@ class Store:
             rows = zip(draft.chunks, draft.vectors, strict=True)
             added = [chunk_table.insert(db, document, chunk, vector) for chunk, vector in rows]
             chunk_table.count_words(db, added, 1)
+            db.execute("DELETE FROM unfinished")
         return added, removed
 
     def move(self, name: str, path: str) -> None:
@@ -168,6 +169,16 @@ class Store:
         with self._database.transaction() as db:
             rows = [(v.tobytes(), number) for number, v in zip(ids, vectors, strict=True)]
             db.executemany("UPDATE chunks SET vector = ? WHERE id = ?", rows)
+
+    def unfinished(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """Vectors that were kept by an ingestion that didn't end."""
+        return chunk_table.unfinished(self.connection, keys)
+
+    def keep_unfinished(self, keys: Sequence[bytes], vectors: Vectors) -> None:
+        """Keeps vectors of a document that isn't written yet; `put` forgets them."""
+        with self._database.transaction() as db:
+            rows = [(key, v.tobytes()) for key, v in zip(keys, vectors, strict=True)]
+            db.executemany("REPLACE INTO unfinished VALUES (?, ?)", rows)
 
     def _insert(self, db: sqlite3.Connection, draft: Draft) -> int:
         statuses = [page.status for page in draft.pages]

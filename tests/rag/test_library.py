@@ -376,3 +376,28 @@ def test_killed_anywhere_it_goes_on_without_duplicates(
     assert statuses == ["unchanged"] * (calls - 1) + ["ready"] * (4 - calls)
     assert agree(library, folder) == 3
     library.close()
+
+
+def test_a_long_document_goes_on_where_it_was(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(
+        "\n\n".join(f"{n}. Clause {n}. " + f"Word{n} again. " * 110 for n in range(700))
+    )
+    script = textwrap.dedent(f"""
+        from pathlib import Path
+        from rag.library import Library
+        from tests.rag.test_library import Killing
+        library = Library(Path({str(folder)!r}), Killing(20))
+        list(library.ingest([Path({str(path)!r})]))
+    """)
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+    counted = Killing(1000)
+    library = Library(folder, counted)
+    assert library.documents() == []
+    (result,) = ingest(library, path)
+    assert result.status == "ready"
+    made = (1000 - counted._left) * 32
+    assert result.chunks - 19 * 32 - 32 <= made <= result.chunks - 2 * 256 + 64
+    assert agree(library, folder) == result.chunks
+    assert rows(folder, "unfinished") == 0
+    library.close()
