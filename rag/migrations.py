@@ -112,7 +112,9 @@ def migrate(db: sqlite3.Connection, path: Path, changes: Sequence[Change] = CHAN
     backup = _back_up(db, path, version) if version else None
     try:
         db.execute("BEGIN IMMEDIATE")
-        for number in range(version, len(changes)):
+        # Another thread or program may have done some of it while this one waited for the lock.
+        done = int(db.execute("PRAGMA user_version").fetchone()[0])
+        for number in range(done, len(changes)):
             changes[number](db)
         db.execute(f"PRAGMA user_version = {len(changes)}")
         db.execute("COMMIT")
