@@ -19,7 +19,8 @@ _OPENING = 4  # chunks in which a document's title, parties and date usually sta
 _PREAMBLE_WITHIN = 40  # … or behind a table of contents
 _PREAMBLE = re.compile(
     r"\b(?:agreement|contract|lease|amendment|deed)\b.{0,160}?"
-    r"\b(?:dated|made|entered into|effective)\b.{0,200}?\b(?:between|among|parties)\b|本(?:合同|协议)由",
+    r"\b(?:dated|made|entered into|effective)\b.{0,200}?\b(?:between|among|parties)\b"
+    r"|本(?:合同|协议)由",
     re.IGNORECASE | re.DOTALL,
 )
 Floats = NDArray[np.float64]
