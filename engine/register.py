@@ -74,6 +74,8 @@ class Register:
         """
         if not id or id in self.ids():
             raise InvalidRequest(f"There is already a conversation {id!r}; choose another id.")
+        if id in self._used:  # rewound to nothing
+            self.remove(self._used[id])
         copy = Conversation(id, self._backend)
         copy.transcript = source.transcript.copy()
         copy.window, copy.decoded = source.window.copy(), set(source.decoded)

@@ -534,6 +534,16 @@ def test_a_fork_shares_cells_and_goes_its_own_way() -> None:
     assert ask(fake.engine, "b", "Four?").stats.reused_tokens > 60
 
 
+def test_a_fork_may_take_the_place_of_a_conversation_without_turns() -> None:
+    fake = fake_engine()
+    for name in "ab":
+        ask(fake.engine, name, "One?")
+    fake.engine.rewind("b", 0)
+    fake.engine.fork("a", "b")
+    check_device(fake)
+    assert len(fake.engine.conversation("b").turns) == 1
+
+
 def test_a_fork_works_when_no_sequence_is_free() -> None:
     fake = fake_engine(sequences=2)
     stream = start(fake.engine, "x", "Long?", most=50)
