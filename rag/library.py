@@ -15,6 +15,7 @@ from rag.ingest import Ingestor, embedded_text
 from rag.parser import Parser
 from rag.protocols import Embedder, Vectors
 from rag.rectangles import Rectangle
+from rag.reranking import Reranker
 from rag.retrieval import Retriever
 from rag.store import Store
 from rag.types import Chunk, Document, Hit, IngestEvent
@@ -25,8 +26,16 @@ _SPACE = "embedder"
 class Library:
     """Documents in a folder, and the search over them."""
 
-    def __init__(self, folder: Path, embedder: Embedder, parser: Parser | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        embedder: Embedder,
+        parser: Parser | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
         """Opens or makes the library; an index that lags behind the rows is brought up to date.
+
+        `reranker` takes a second look at the best passages; see `rag.reranking`.
 
         Raises:
             StoreError: see `rag.errors`.
@@ -38,7 +47,7 @@ class Library:
         self._index = VectorIndex(
             folder, embedder.dimension, embedder.name, self._store.vectors, self._store.size
         )
-        self._retriever = Retriever(self._store, self._index, embedder)
+        self._retriever = Retriever(self._store, self._index, embedder, reranker=reranker)
 
     @property
     def embedder(self) -> Embedder:

@@ -119,14 +119,14 @@ def score(
         [bm25(shelf, wanted, rarity, mean_length, weights) for shelf in shelves]
     )
     signs = np.concatenate([_signs(shelf, question, weights) for shelf in shelves])
-    total: Floats = _standard(meaning) + weights.keywords * _standard(keywords) + signs
+    total: Floats = standard(meaning) + weights.keywords * standard(keywords) + signs
     texts = [text for shelf in shelves for text in shelf.texts]
     for place in np.argsort(-total)[:_CLOSER]:
         total[place] += weights.expected * (holds_expected(question.text, texts[place]) - 0.5)
     return total
 
 
-def _standard(values: Floats) -> Floats:
+def standard(values: Floats) -> Floats:
     """Mean 0 and deviation 1, so that unlike scores can be added."""
     deviation = float(values.std())
     centred: Floats = values - values.mean()

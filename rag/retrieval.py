@@ -16,7 +16,8 @@ import numpy as np
 from rag.index import VectorIndex
 from rag.protocols import Embedder, Vectors
 from rag.questions import Question, understand
-from rag.ranking import DEFAULT, Rarity, Weights, query_vector, query_words, score
+from rag.ranking import DEFAULT, Rarity, Weights, query_vector, query_words, score, standard
+from rag.reranking import Reranker
 from rag.shelf import Floats, Shelf
 from rag.store import Store
 from rag.types import Hit
@@ -26,6 +27,7 @@ ALL_BELOW = 6000
 
 _CANDIDATES = 150  # from each index
 _POSTINGS = 20_000  # chunks that a keyword query may look at
+_RERANKED = 20  # passages that a reranker reads
 _SAME = 0.9  # share of words from which two passages say the same
 
 
@@ -60,12 +62,14 @@ class Retriever:
         embedder: Embedder,
         weights: Weights = DEFAULT,
         all_below: int = ALL_BELOW,
+        reranker: Reranker | None = None,
     ) -> None:
         self._store = store
         self._index = index
         self._embedder = embedder
         self._weights = weights
         self._all_below = all_below
+        self._reranker = reranker
         self._shelves = Shelves(store.shelf)
         self._wordings: dict[str, Vectors] = {}
 
@@ -84,6 +88,9 @@ class Retriever:
         if not shelves:
             return []
         scores = score(shelves, asked, query, rarity, self._weights)
+        if self._reranker is not None:
+            texts = [text for shelf in shelves for text in shelf.texts]
+            scores = _reranked(self._reranker, asked.text, texts, scores)
         return self._hits(shelves, scores, k)
 
     def _query(self, asked: Question) -> Vectors:
@@ -138,6 +145,15 @@ class Retriever:
             for place in chosen
             if ids[place] in chunks
         ]
+
+
+def _reranked(reranker: Reranker, question: str, texts: Sequence[str], scores: Floats) -> Floats:
+    """The best scores, each moved by what the reranker makes of its passage."""
+    best = np.argsort(-scores)[:_RERANKED]
+    seen = np.asarray(reranker.score(question, [texts[place] for place in best]), np.float64)
+    changed = scores.copy()
+    changed[best] += 2 * standard(seen) + 8  # above all that were not looked at
+    return changed
 
 
 def _likeness(one: frozenset[str], two: frozenset[str]) -> float:

@@ -90,6 +90,18 @@ def test_wordings_are_embedded_once(store: Store, tmp_path: Path) -> None:
     assert len(embedder.texts) == first + 1
 
 
+def test_a_reranker_takes_a_second_look(store: Store, tmp_path: Path) -> None:
+    class LikesSalt:
+        def score(self, question, passages):
+            return np.array(["salt" in passage for passage in passages], np.float32)
+
+    index = VectorIndex(tmp_path, 128, EMBEDDER.name, store.vectors, store.size)
+    searched = Retriever(store, index, EMBEDDER, reranker=LikesSalt())
+    hits = searched.search("Is the rent good?", ["a"], k=3)
+    assert "salt" in hits[0].chunk.text
+    assert "rent" in hits[1].chunk.text
+
+
 def test_nothing_is_found_in_an_empty_library(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert retriever(store, tmp_path, 1000).search("Is it?") == []
