@@ -24,6 +24,8 @@ _SPELLED = {
     "fifty": "50", "sixty": "60", "ninety": "90",
 }  # fmt: skip
 _OWN_WORDS = 0.6
+_SAME = 0.8
+_SHORT = 9
 _OWN_CHINESE = 0.9
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEAD = re.compile(r"^(so,? )?the (correct )?answer is:?\s*", re.IGNORECASE)
@@ -33,7 +35,8 @@ def checked(phrase: str, evidence: Sequence[str], question: str) -> str:
     """The sentences of `phrase` that one of the evidence bears out; empty if there are none.
 
     Withdrawn are sentences with a number that neither the evidence nor the question holds, with
-    mostly words that neither holds, without the kind of thing asked for, and repeated ones.
+    mostly words that neither holds, without the kind of thing asked for, and repeated ones. A phrase that only says the quotation
+    again is withdrawn whole: the quotation itself is shown.
     """
     kept: list[str] = []
     for sentence in sentences.split(_LEAD.sub("", phrase.strip())):
@@ -45,6 +48,8 @@ def checked(phrase: str, evidence: Sequence[str], question: str) -> str:
     text = " ".join(kept)
     if not text or holds_expected(question, text) == 0.0:
         return ""
+    if any(_repeats(text, quotation) for quotation in evidence):
+        return ""
     return text[0].upper() + text[1:]
 
 
@@ -55,6 +60,11 @@ def _borne_out(sentence: str, text: str, question: str) -> bool:
         return False
     enough = _OWN_CHINESE if _HAN.search(sentence) else _OWN_WORDS
     return len(said & known) / len(said) >= enough
+
+
+def _repeats(text: str, quotation: str) -> bool:
+    said, quoted = words(text), words(quotation)
+    return len(quoted) > _SHORT and len(said & quoted) >= _SAME * len(said | quoted)
 
 
 def numbers_of(text: str) -> set[str]:

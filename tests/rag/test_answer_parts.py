@@ -89,6 +89,10 @@ class TestPhrase:
         assert text.startswith("24 months")
         assert text.count("from acceptance") == 1
 
+    def test_does_not_say_a_long_quotation_again(self) -> None:
+        long = "The Supplier shall repair or replace defective Goods at its own cost within 15 days"
+        assert phrase.checked(long + ".", [f"9.3 {long} of notice."], "Who repairs goods?") == ""
+
     def test_needs_the_kind_of_thing_asked_for(self) -> None:
         assert phrase.checked("The warranty lasts.", [self.QUOTE], "How many months is it?") == ""
 
