@@ -191,14 +191,15 @@ class Session(QObject):
         elif isinstance(reply, records.Answered):
             self._end_run()
             self.answered.emit(run, reply)
-            self._jobs.submit(records.ListConversations)
         elif isinstance(reply, records.Failed):
             if self.run is run:
                 self._end_run()
                 self.failed.emit(run, reply)
-        elif isinstance(reply, records.Finished) and self.run is run:
-            self._end_run()
-            self.answered.emit(run, _cut_short(run))
+        elif isinstance(reply, records.Finished):
+            if self.run is run:
+                self._end_run()
+                self.answered.emit(run, _cut_short(run))
+            self._jobs.submit(records.ListConversations)  # the turn is written down by now
 
     def _end_run(self) -> None:
         self.run = None

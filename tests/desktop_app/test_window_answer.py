@@ -138,6 +138,17 @@ def test_the_answer_arrives_whole_with_figures(harness: Harness) -> None:
     assert "SmolLM2-135M · llama.cpp" in harness.window.status.model.text()
 
 
+def test_the_list_is_asked_for_once_the_turn_is_written_down(harness: Harness) -> None:
+    job = harness.ask()
+    before = len(harness.requests(records.ListConversations))
+
+    harness.reply(records.Answered(job, "c1", 0, answer()))
+    assert len(harness.requests(records.ListConversations)) == before
+    harness.reply(records.Finished(job))
+
+    assert len(harness.requests(records.ListConversations)) == before + 1
+
+
 def test_stop_takes_the_place_of_send_and_keeps_what_was_written(harness: Harness) -> None:
     job = harness.ask()
     harness.reply(records.Delta(job, "By the loss"))
