@@ -35,8 +35,8 @@ def checked(phrase: str, evidence: Sequence[str], question: str) -> str:
     """The sentences of `phrase` that one of the evidence bears out; empty if there are none.
 
     Withdrawn are sentences with a number that neither the evidence nor the question holds, with
-    mostly words that neither holds, without the kind of thing asked for, and repeated ones. A phrase that only says the quotation
-    again is withdrawn whole: the quotation itself is shown.
+    mostly words that neither holds, without the kind of thing asked for, and repeated ones. A
+    phrase that only says the quotation again is withdrawn whole: the quotation itself is shown.
     """
     kept: list[str] = []
     for sentence in sentences.split(_LEAD.sub("", phrase.strip())):
