@@ -31,7 +31,8 @@ def lay_out(program: Path, documents: Path, root: Path) -> None:
     shutil.copyfile(HERE.parent / "LICENSE", root / "LICENSE")
     shutil.copyfile(HERE / "linux" / "check-needs.sh", root / "clausebook")
     (root / "clausebook").chmod(0o755)
-    needs = [name for name in system_libraries.PACKAGES if not name.startswith("ld-")]
+    # A desktop on X11 works without Wayland's libraries.
+    needs = [n for n in system_libraries.PACKAGES if not n.startswith(("ld-", "libwayland-"))]
     (root / "needs.txt").write_text("\n".join(needs) + "\n", encoding="utf8")
     packages = sorted({text.split()[0] for text in system_libraries.depends()})
     (root / "packages.txt").write_text(" ".join(packages) + "\n", encoding="utf8")
