@@ -11,8 +11,8 @@ run_packages="python3 python3-venv g++ cmake
   libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 libxcb-xinerama0
   fonts-dejavu-core|fonts-liberation"
 test_packages="xvfb xauth fonts-noto-cjk|fonts-wqy-zenhei|fonts-droid-fallback"
-package_packages="binutils chrpath debootstrap desktop-file-utils appstream lintian qemu-user-static xz-utils gnupg file"
-"
+package_packages="binutils chrpath debootstrap desktop-file-utils appstream lintian
+  qemu-user-static xz-utils gnupg file imagemagick"
 
 case $purpose in
   run) wanted=$run_packages ;;
