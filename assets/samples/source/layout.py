@@ -114,7 +114,9 @@ def table(rows: tuple[tuple[str, ...], ...], styles: Styles, width: float) -> Ta
         [Paragraph(escape(cell), styles.cell if number else styles.head) for cell in row]
         for number, row in enumerate(rows)
     ]
-    made = Table(body, [width * n / sum(need) for n in need], repeatRows=1, spaceBefore=2, spaceAfter=8)
+    made = Table(
+        body, [width * n / sum(need) for n in need], repeatRows=1, spaceBefore=2, spaceAfter=8
+    )
     made.setStyle(
         TableStyle(
             [
