@@ -9,6 +9,7 @@ slots.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,12 +21,24 @@ from engine.torch_config import DecoderConfig
 from engine.torch_workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Slots that one kind of layer reads, and what it adds to their scores (T, S)."""
+@dataclass(slots=True)
+class _View:
+    """What one layer reads: keys and values (K, S, D), and what is added to its scores (T, S)."""
 
-    slots: slice
-    mask: Tensor | None = None
+    keys: Tensor
+    values: Tensor
+    mask: Tensor | None
+
+
+def _views(
+    config: DecoderConfig, workspace: Workspace, spans: Sequence[tuple[slice, Tensor | None]]
+) -> list[_View]:
+    """Each layer's view; the last span is that of the local layers, the first of the others."""
+    found = [
+        [_View(*pair, mask) for pair in zip(*workspace.sources(slots), strict=True)]
+        for slots, mask in spans
+    ]
+    return [found[-1 if config.is_local(at) else 0][at] for at in range(config.layers)]
 
 
 class BlockAttention:
@@ -37,35 +50,43 @@ class BlockAttention:
     """
 
     def __init__(
-        self, config: DecoderConfig, workspace: Workspace, cells: Cells, start: int, stop: int
+        self,
+        config: DecoderConfig,
+        workspace: Workspace,
+        cells: Cells,
+        start: int,
+        stop: int,
+        dtype: torch.dtype,
     ) -> None:
-        self._config, self._workspace = config, workspace
+        self._config, self._workspace, self._dtype = config, workspace, dtype
         self._rows, size = slice(start, stop), workspace.block
-        slot, first = len(cells.entries) - 1, cells.entries[-1].index * size
-        self._new = slice(slot * size + start, slot * size + stop)
+        slot, first = (len(cells.entries) - 1) * size, cells.entries[-1].index * size
+        self._targets = workspace.targets(slice(slot + start, slot + stop))
         self.positions = torch.arange(first, first + size, device=workspace.device)  # (P,)
-        self._spans = [self._span(slot * size, 0, 0)]
+        spans = [self._span(slot, 0, 0)]
         if any(config.local_layers):
-            oldest = first - config.sliding_window + 1  # of the block's first row
+            oldest = first - config.sliding_window + 1  # that the block's first row sees
             skipped = sum((entry.index + 1) * size <= oldest for entry in cells.entries)
-            self._spans.append(self._span(slot * size, skipped * size, config.sliding_window))
+            spans.append(self._span(slot, skipped * size, config.sliding_window))
+        self._views = _views(config, workspace, spans)
 
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """From (P, H, D), (P, K, D), (P, K, D) to (P, H D)."""
-        config, workspace = self._config, self._workspace
-        workspace.write(layer, self._new, keys[self._rows], values[self._rows])
-        span = self._spans[-1 if config.is_local(layer) else 0]
+        config, view = self._config, self._views[layer]
+        self._workspace.write(self._targets[layer], keys[self._rows], values[self._rows])
         groups, size = config.heads // config.kv_heads, config.head_dim
-        folded = queries.view(-1, config.kv_heads, groups, size).permute(1, 2, 0, 3)  # (K, G, P, D)
-        seen = workspace.keys[layer][:, None, span.slots].expand(-1, groups, -1, size)
-        read = workspace.values[layer][:, None, span.slots].expand(-1, groups, -1, size)
+        folded = queries.view(-1, config.kv_heads, groups, size).permute(1, 2, 0, 3)
         mixed = F.scaled_dot_product_attention(  # (K, G, P, D)
-            folded, seen, read, attn_mask=span.mask, scale=config.scale
+            folded,
+            view.keys.to(self._dtype)[:, None].expand(-1, groups, -1, size),
+            view.values.to(self._dtype)[:, None].expand(-1, groups, -1, size),
+            attn_mask=view.mask,
+            scale=config.scale,
         )
         return mixed.permute(2, 0, 1, 3).flatten(1)
 
-    def _span(self, slot: int, oldest: int, window: int) -> Span:
-        """The mask (P, S) of a layer that sees the slots from `oldest` to the block's end."""
+    def _span(self, slot: int, oldest: int, window: int) -> tuple[slice, Tensor]:
+        """The slots from `oldest` to the block's end, and the mask (P, S)."""
         slots = slice(oldest, slot + self._workspace.block)
         seen, own = self._workspace.positions[slots], self.positions[:, None]
         visible = seen <= own  # (P, S)
@@ -73,8 +94,8 @@ class BlockAttention:
             visible &= seen > own - window
         # A row that isn't computed may see nothing at all; its own slot keeps it a number.
         visible[:, slot - oldest :].diagonal().fill_(True)
-        mask = torch.zeros(visible.shape, dtype=self._workspace.dtype, device=visible.device)
-        return Span(slots, mask.masked_fill_(~visible, float("-inf")))
+        mask = torch.zeros(visible.shape, dtype=self._dtype, device=visible.device)
+        return slots, mask.masked_fill_(~visible, float("-inf"))
 
 
 class TokenAttention:
@@ -82,41 +103,39 @@ class TokenAttention:
 
     def __init__(self, config: DecoderConfig, workspace: Workspace, cells: Cells, row: int) -> None:
         self._config, self._workspace = config, workspace
+        self._groups = config.heads // config.kv_heads
         size = workspace.block
         slot = (len(cells.entries) - 1) * size + row
         position = cells.entries[-1].index * size + row
-        self._new = slice(slot, slot + 1)
+        self._targets = workspace.targets(slice(slot, slot + 1))
         self.positions = torch.tensor([position], device=workspace.device)  # (1,)
-        self._spans = [self._span(cells, 0, slot + 1)]
+        spans = [self._span(cells, 0, slot + 1)]
         if any(config.local_layers):
             oldest = _first_slot(cells, position - config.sliding_window + 1, size)
-            self._spans.append(self._span(cells, oldest, slot + 1))
+            spans.append(self._span(cells, oldest, slot + 1))
+        self._views = _views(config, workspace, spans)
 
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """From (1, H, D), (1, K, D), (1, K, D) to (1, H D)."""
-        config, workspace = self._config, self._workspace
-        workspace.write(layer, self._new, keys, values)
-        span = self._spans[-1 if config.is_local(layer) else 0]
-        groups = config.heads // config.kv_heads
-        folded = queries.view(1, config.kv_heads, groups, config.head_dim)  # (1, K, G, D)
+        config, view = self._config, self._views[layer]
+        self._workspace.write(self._targets[layer], keys, values)
         mixed = F.scaled_dot_product_attention(  # (1, K, G, D)
-            folded,
-            workspace.keys[layer][None, :, span.slots],
-            workspace.values[layer][None, :, span.slots],
-            attn_mask=span.mask,
+            queries.view(1, config.kv_heads, self._groups, config.head_dim),
+            view.keys[None],
+            view.values[None],
+            attn_mask=view.mask,
             scale=config.scale,
         )
         return mixed.flatten(1)
 
-    def _span(self, cells: Cells, oldest: int, stop: int) -> Span:
+    def _span(self, cells: Cells, oldest: int, stop: int) -> tuple[slice, Tensor | None]:
         slots = slice(oldest, stop)
         if not cells.has_holes:
-            return Span(slots)
+            return slots, None
         absent = self._workspace.positions[slots] > self.positions  # (S,)
         mask = torch.zeros(absent.shape, dtype=self._workspace.dtype, device=absent.device)
         mask = mask.masked_fill_(absent, float("-inf"))
-        groups = self._config.heads // self._config.kv_heads
-        return Span(slots, mask.expand(groups, -1))
+        return slots, mask.expand(self._groups, -1)
 
 
 def _first_slot(cells: Cells, position: int, size: int) -> int:

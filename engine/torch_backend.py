@@ -81,7 +81,7 @@ class TorchBackend:
             layers=config.layers,
             trained_context=config.trained_context,
             kv_bytes_per_token=shape.packed_token_nbytes if options.packed else shape.token_nbytes,
-            parameters=decoder.weights.parameters,
+            parameters=decoder.parameters,
         )
 
     @property
@@ -166,7 +166,7 @@ class TorchBackend:
         """Appends the cells that `save` gave. Raises RestoreError, OutOfCells."""
         cells = self._sequences[sequence]
         try:
-            with _out_of_memory():
+            with torch.inference_mode(), _out_of_memory():
                 cells.restore(decode_state(state, self._pool.shape, self.layout))
         except RestoreError:
             cells.clear()
@@ -213,7 +213,14 @@ class TorchBackend:
             cells.prepare(index)
             self._workspace.attach(cells)
             self._workspace.begin(cells, first, last)
-            attend = BlockAttention(self._decoder.config, self._workspace, cells, first, last)
+            attend = BlockAttention(
+                self._decoder.config,
+                self._workspace,
+                cells,
+                first,
+                last,
+                self._decoder.block_dtype,
+            )
             padded = np.zeros(size, np.int64)
             padded[first:last] = tokens[done : done + last - first]
             rows = torch.from_numpy(padded).to(self._decoder.device)  # (P,)

@@ -17,8 +17,11 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from engine.torch_config import DecoderConfig
+from engine.torch_linear import PlainProduct, Product, Products
 from engine.torch_rope import Rotary
 from engine.torch_weights import DecoderWeights, LayerWeights
+
+Tables = tuple[Tensor, Tensor]
 
 
 class Attention(Protocol):
@@ -28,33 +31,71 @@ class Attention(Protocol):
         """From (T, H, D), (T, K, D), (T, K, D) to the mixed values (T, H D)."""
 
 
+class _Layer:
+    """One layer's weights in the form they are multiplied in."""
+
+    def __init__(self, products: Products, weights: LayerWeights) -> None:
+        self.attention_norm = weights.attention_norm
+        self.qkv = products.of(weights.qkv, weights.qkv_bias)
+        self.head_norm = weights.head_norm
+        self.output = products.of(weights.output, weights.output_bias)
+        self.post_attention_norm = weights.post_attention_norm
+        self.feed_forward_norm = weights.feed_forward_norm
+        self.gate_up = products.of(weights.gate_up)
+        self.down = products.of(weights.down)
+        self.post_feed_forward_norm = weights.post_feed_forward_norm
+
+
 class Decoder:
-    """A model's weights and the function that they define."""
+    """A model's weights and the function that they define.
+
+    Args:
+        config: sizes and switches.
+        weights: taken over layer by layer; the list of layers is empty afterwards, so that no
+            matrix is in memory twice.
+    """
 
     def __init__(self, config: DecoderConfig, weights: DecoderWeights) -> None:
-        self.config, self.weights = config, weights
+        self.config = config
         self.dtype, self.device = weights.embedding.dtype, weights.embedding.device
+        self.parameters, self.nbytes = weights.parameters, weights.nbytes
+        products = Products(self.dtype, self.device)
+        self.block_dtype = torch.float32 if products.widens else self.dtype
+        self._final_norm = weights.final_norm
+        self._layers: list[_Layer] = []
+        weights.layers.reverse()
+        while weights.layers:
+            self._layers.append(_Layer(products, weights.layers.pop()))
+        self._head = products.of(weights.head)
+        self._embedding: Product = self._head
+        if weights.embedding is not weights.head:
+            self._embedding = PlainProduct(weights.embedding)
         ropes = [Rotary(config.rope, config.head_dim, self.device)]
         if config.local_rope is not None:
             ropes.append(Rotary(config.local_rope, config.head_dim, self.device))
         self._ropes = ropes
 
     def hidden(self, tokens: Tensor, positions: Tensor, attend: Attention) -> Tensor:
-        """The last layer's normalised states of `tokens` (T,) at `positions` (T,): (T, E)."""
-        weights, config = self.weights, self.config
-        stream = F.embedding(tokens, weights.embedding).float()  # (T, E)
-        if config.embedding_scale != 1.0:
-            stream = stream * config.embedding_scale
+        """The last layer's normalised states of `tokens` (T,) at `positions` (T,): (T, E).
+
+        One token's are computed in the type of the matrices, a block's in `block_dtype`.
+        """
+        dtype = self.dtype if len(tokens) == 1 else self.block_dtype
+        stream = self._embedding.rows(tokens).float()  # (T, E)
+        if self.config.embedding_scale != 1.0:
+            stream *= self.config.embedding_scale
         tables = [rope.table(positions) for rope in self._ropes]
-        for index, layer in enumerate(weights.layers):
-            kind = int(config.is_local(index)) % len(tables)
-            stream = stream + self._attention(index, kind, layer, stream, tables[kind], attend)
-            stream = stream + self._feed_forward(layer, stream)
-        return self._norm(stream, weights.final_norm)
+        for index, layer in enumerate(self._layers):
+            kind = int(self.config.is_local(index)) % len(tables)
+            states = self._norm(stream, layer.attention_norm).to(dtype)
+            stream += self._attention(index, kind, layer, states, tables[kind], attend)
+            states = self._norm(stream, layer.feed_forward_norm).to(dtype)
+            stream += self._feed_forward(layer, states)
+        return self._norm(stream, self._final_norm).to(dtype)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Logits (T, V) in fp32 from the states (T, E)."""
-        logits = F.linear(hidden, self.weights.head).float()  # (T, V)
+        logits = self._head(hidden).float()  # (T, V)
         cap = self.config.logit_softcap
         return torch.tanh(logits / cap) * cap if cap else logits
 
@@ -62,41 +103,37 @@ class Decoder:
         self,
         index: int,
         kind: int,
-        layer: LayerWeights,
-        stream: Tensor,
-        table: tuple[Tensor, Tensor],
+        layer: _Layer,
+        states: Tensor,
+        table: Tables,
         attend: Attention,
     ) -> Tensor:
         heads, keys, size = self.config.heads, self.config.kv_heads, self.config.head_dim
-        states = self._norm(stream, layer.attention_norm)
-        joined = F.linear(states, layer.qkv, layer.qkv_bias)  # (T, (H + 2K) D)
-        joined = joined.view(-1, heads + 2 * keys, size)
-        turned, values = joined[:, : heads + keys], joined[:, heads + keys :]
+        joined = layer.qkv(states).view(-1, heads + 2 * keys, size)  # (T, H + 2K, D)
+        turned = joined[:, : heads + keys]
         if layer.head_norm is not None:
             turned = F.rms_norm(turned.float(), (size,), None, self.config.norm_epsilon)
-            turned = (turned * layer.head_norm).to(self.dtype)
+            turned = (turned * layer.head_norm).to(states.dtype)
         turned = self._ropes[kind].rotate(turned, table)  # (T, H + K, D)
-        mixed = attend(index, turned[:, :heads], turned[:, heads:], values)  # (T, H D)
-        mixed = F.linear(mixed, layer.output, layer.output_bias)  # (T, E)
+        mixed = attend(index, turned[:, :heads], turned[:, heads:], joined[:, heads + keys :])
+        mixed = layer.output(mixed)  # (T, E)
         if layer.post_attention_norm is not None:
             return self._norm(mixed.float(), layer.post_attention_norm)
         return mixed
 
-    def _feed_forward(self, layer: LayerWeights, stream: Tensor) -> Tensor:
+    def _feed_forward(self, layer: _Layer, states: Tensor) -> Tensor:
         inner = self.config.intermediate
-        states = self._norm(stream, layer.feed_forward_norm)
-        joined = F.linear(states, layer.gate_up)  # (T, 2 I)
+        joined = layer.gate_up(states)  # (T, 2 I)
         gate, up = joined[:, :inner], joined[:, inner:]
         if self.config.activation == "silu":
             states = F.silu(gate) * up
         else:
             states = F.gelu(gate, approximate="tanh") * up
-        states = F.linear(states, layer.down)  # (T, E)
+        states = layer.down(states)  # (T, E)
         if layer.post_feed_forward_norm is not None:
             return self._norm(states.float(), layer.post_feed_forward_norm)
         return states
 
     def _norm(self, stream: Tensor, weight: Tensor) -> Tensor:
-        """Root-mean-square norm in fp32, given in the type of the matrices."""
-        states = F.rms_norm(stream, weight.shape, weight, self.config.norm_epsilon)
-        return states.to(self.dtype)
+        """Root-mean-square norm in fp32, (T, E)."""
+        return F.rms_norm(stream, weight.shape, weight, self.config.norm_epsilon)

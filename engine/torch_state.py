@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from engine.backend import SavedState
-from engine.backend import SavedState
 from engine.errors import RestoreError
 from engine.kv_blocks import BlockShape, Rows
 from engine.kv_quantize import PackedBlock, empty_packed

@@ -12,6 +12,8 @@ Shapes: L layers, K key heads, D head size, W slots in tokens, P tokens of a blo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -24,7 +26,7 @@ ABSENT = 1 << 40  # a position that no query can see
 
 
 class Workspace:
-    """Static buffers (L, K, W, D) of keys and of values, and the position of each slot (W,).
+    """A static buffer (L, 2, K, W, D) of keys and values, and the position of each slot (W,).
 
     Args:
         pool: whose blocks are copied here.
@@ -37,10 +39,9 @@ class Workspace:
         self.dtype, self.device = dtype, pool.device
         blocks = -(-pool.cells // shape.tokens)
         self.slots = blocks + max(4, blocks // 8)  # room for partly filled blocks
-        size = (shape.layers, shape.kv_heads, self.slots * shape.tokens, shape.head_dim)
-        self.keys = torch.empty(size, dtype=dtype, device=self.device)
-        self.values = torch.empty(size, dtype=dtype, device=self.device)
-        self.positions = torch.full((size[2],), ABSENT, dtype=torch.int64, device=self.device)
+        size = (shape.layers, 2, shape.kv_heads, self.slots * shape.tokens, shape.head_dim)
+        self._cells = torch.empty(size, dtype=dtype, device=self.device)
+        self.positions = torch.full((size[3],), ABSENT, dtype=torch.int64, device=self.device)
         self._stamps = [-1] * self.slots  # what each slot holds
         self._revision = -1
         self._rounds = shape.dtype != dtype
@@ -66,20 +67,28 @@ class Workspace:
                 first + start, first + stop, device=self.device
             )
 
-    def write(self, layer: int, slots: slice, keys: Tensor, values: Tensor) -> None:
-        """Puts new keys and values (T, K, D) into a run of slots."""
+    def targets(self, slots: slice) -> Sequence[Tensor]:
+        """For each layer, where keys and values of these slots are written: (2, K, T, D)."""
+        return self._cells[:, :, :, slots].unbind(0)
+
+    def sources(self, slots: slice) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+        """For each layer, keys and values of these slots: (K, S, D) each."""
+        keys, values = self._cells[:, :, :, slots].unbind(1)
+        return keys.unbind(0), values.unbind(0)
+
+    def write(self, target: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Puts new keys and values (T, K, D) into one of `targets`."""
         if self._rounds:  # what is kept is what is read
             keys, values = keys.to(self._pool.shape.dtype), values.to(self._pool.shape.dtype)
-        self.keys[layer, :, slots].copy_(keys.transpose(0, 1))
-        self.values[layer, :, slots].copy_(values.transpose(0, 1))
+        target[0].copy_(keys.transpose(0, 1))
+        target[1].copy_(values.transpose(0, 1))
 
     def finish(self, cells: Cells, start: int, stop: int) -> None:
         """Copies the written rows to the last block and commits them."""
         entry, slot = cells.entries[-1], len(cells.entries) - 1
         data, first = entry.block.data, slot * self.block
         assert isinstance(data, Tensor)
-        data[:, 0, :, start:stop].copy_(self.keys[:, :, first + start : first + stop])
-        data[:, 1, :, start:stop].copy_(self.values[:, :, first + start : first + stop])
+        data[..., start:stop, :].copy_(self._cells[..., first + start : first + stop, :])
         cells.commit(start, stop)
         self._stamps[slot] = entry.block.stamp
 
@@ -91,8 +100,7 @@ class Workspace:
     def _copy_in(self, slot: int, entry: Entry) -> None:
         data = self._pool.contents(entry.block)  # (L, 2, K, P, D)
         first = slot * self.block
-        self.keys[:, :, first : first + self.block].copy_(data[:, 0])
-        self.values[:, :, first : first + self.block].copy_(data[:, 1])
+        self._cells[..., first : first + self.block, :].copy_(data)
         self._stamps[slot] = entry.block.stamp
 
     def _place(self, cells: Cells) -> None:
