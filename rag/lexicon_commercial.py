@@ -13,8 +13,8 @@ CONCEPTS = (
     Concept(
         "Non-competition",
         r"\bcompet(e|es|ing|ition|itor|itors|itive)\b|non-?compet",
-        "compete competing competitive business directly indirectly engage own operate interest"
-        " during term territory restricted",
+        "compete competing competitive competitor business directly indirectly engage own operate"
+        " sell during term territory restricted",
         "During the term and for two years thereafter, the party shall not directly or indirectly"
         " engage in, own, manage or have an interest in any business that competes with the"
         " business of the other party in the territory.",
@@ -210,6 +210,14 @@ CONCEPTS = (
         "data delete return personal processing customer content security breach notify days",
         "After termination the provider shall, on request, delete or return all customer data and"
         " content within thirty days, and shall notify any personal data breach without delay.",
+    ),
+    Concept(
+        "Facility amount",
+        r"(size|amount|value|total) of (the|this) (credit|loan|revolving|facility|financing)\w*"
+        r"|how (large|big|much) is the (loan|credit|facility)",
+        "credit agreement facility loan aggregate commitments principal amount million",
+        "CREDIT AGREEMENT for a credit facility in the aggregate principal amount of $100,000,000.",
+        "start",
     ),
     Concept(
         "Loan terms",

@@ -18,7 +18,7 @@ from rag.answer_type import holds_expected
 from rag.keywords import words
 from rag.protocols import Vectors
 from rag.questions import Question
-from rag.shelf import Floats, Shelf
+from rag.shelf import Floats, Shelf, spaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Weights:
         keywords: words, beside meaning.
         generic: a word that every contract is full of, such as "party".
         exact: a clause number, amount, quoted word or defined term found as written.
-        defines: the clause that defines a term whose meaning is asked for.
+        defines: the clause that defines a term, by its share in the question.
         start: the beginning of the document, where titles, parties and dates stand.
         expected: a thing of the kind asked for, such as a date or an amount.
         contents: a table of contents.
@@ -43,7 +43,7 @@ class Weights:
     keywords: float = 1.0
     generic: float = 0.25
     exact: float = 0.6
-    defines: float = 1.5
+    defines: float = 3.0
     start: float = 5.0
     expected: float = 0.5
     contents: float = -1.5
@@ -142,8 +142,12 @@ def _signs(shelf: Shelf, question: Question, weights: Weights) -> Floats:
         places = _places(shelf, thing)
         if places:
             found[places] += weights.exact * (1 - len(places) / len(shelf))
-        if places and question.defines:
-            found[_defining(shelf, thing, places)] += weights.defines
+    asked = spaced(question.text)
+    content = set(words(question.text)) - _GENERIC
+    for term, place in shelf.definitions:
+        if term in asked:
+            share = len(set(words(term)) & content) / max(1, len(content))
+            found[place] += weights.defines * min(1.0, share * (2 if question.defines else 1))
     return found
 
 
@@ -152,15 +156,3 @@ def _places(shelf: Shelf, thing: str) -> list[int]:
     bare = thing.lower()
     pattern = re.compile(rf"(?<!\w){re.escape(bare)}(?!\w)")
     return [n for n, text in enumerate(shelf.folded) if bare in text and pattern.search(text)]
-
-
-def _defining(shelf: Shelf, term: str, places: Sequence[int]) -> list[int]:
-    """Those of `places` that define a term: "Term" means …; (the "Term")."""
-    quoted = rf"[\"\u201c\u2018'\u300c]{re.escape(term)}[\"\u201d\u2019'\u300d]"
-    pattern = re.compile(
-        rf"{quoted}\W{{0,3}}(?:\w+\W+){{0,6}}?"
-        r"(?:means?|shall mean|has the meaning|includes?|refers)"
-        rf"|\((?:the|each,? an?|collectively,? the|an?)?\s*{quoted}\)|{re.escape(term)}\s*是指",
-        re.IGNORECASE,
-    )
-    return [place for place in places if pattern.search(shelf.texts[place])]

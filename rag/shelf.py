@@ -23,6 +23,13 @@ _PREAMBLE = re.compile(
     r"|本(?:合同|协议)由",
     re.IGNORECASE | re.DOTALL,
 )
+_DEFINED = re.compile(
+    r"[\"\u201c\u201e](?P<means>[A-Z\u3400-\u9fff][^\"\u201c\u201d]{1,60})[\"\u201d]\W{0,3}(?:\w+\W+){0,8}?"
+    r"(?:means?|shall mean|has the meaning|have the meaning|refers to|是指)\b"
+    r"|\((?:the|each,? an?|collectively,? the|hereinafter,?|an?|以下简称)?\s*"
+    r"[\"\u201c\u201e](?P<called>[A-Z\u3400-\u9fff][^\"\u201c\u201d]{1,60})[\"\u201d]\)"
+)
+_WORDS = re.compile(r"[^\W_]+")
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -48,6 +55,9 @@ class Shelf:
         self.folded = [text.lower() for text in self.texts]
         self.openings = np.array([_opening(row) for row in rows], np.float64)
         self.contents = np.array([row.section == CONTENTS for row in rows], bool)
+        self.definitions = [
+            (spaced(term), place) for place, row in enumerate(rows) for term in _defined(row.text)
+        ]
         self.vectors = vectors
         self.lengths = np.array([len(row.words) for row in rows], np.float64)
         self._codes: dict[str, int] = {}
@@ -69,6 +79,16 @@ class Shelf:
             return nothing, nothing
         part = slice(self._starts[code], self._starts[code + 1])
         return self._rows[part], self._counts[part]
+
+
+def spaced(text: str) -> str:
+    """Lower-case words between single spaces, one at each end, so that whole words are found."""
+    return f" {' '.join(_WORDS.findall(text.lower()))} "
+
+
+def _defined(text: str) -> list[str]:
+    """The terms that a chunk defines: "Term" means …; (the "Term")."""
+    return [found["means"] or found["called"] for found in _DEFINED.finditer(text)]
 
 
 def _opening(row: Row) -> float:

@@ -89,6 +89,27 @@ def test_the_right_chunk_is_best(question: str, place: int) -> None:
     assert best(question) == place
 
 
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("What is the lead time?", 0),
+        ("When is the Closing Date?", 1),
+        ("What does “Affiliate” mean?", 2),
+        ("“保密信息”是指什么？", 3),
+    ],
+)
+def test_the_clause_that_defines_a_term_is_best(question: str, place: int) -> None:
+    texts = [
+        '"Lead Time" means the days from order to delivery.',
+        "It closes in May (the “Closing Date”).",
+        "“Affiliate”, in relation to a person, has the meaning given by law.",
+        "“保密信息”是指一方向另一方披露的信息。",
+        "The lead time and the closing date are observed. The lead time is short.",
+        "An affiliate is an affiliate of an affiliate. 保密信息应当保密。",
+    ]
+    assert best(question, on=shelf(texts)) == place
+
+
 def test_contents_stand_back() -> None:
     texts = ["Payment of payment … 7", "2. Payment. Invoices are paid in May.", "Other things."]
     on = shelf(texts, {0: CONTENTS})
