@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag import chunk_table
-from rag.database import Database
+from rag.database import FILE, Database
 from rag.errors import UnknownDocument
 from rag.protocols import Vectors
 from rag.shelf import Shelf
 from rag.types import Chunk, Document, Page
 
+__all__ = ["FILE", "Draft", "Store"]
 _COLUMNS = "name, path, sha256, pages, chunks, added"
 
 
