@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from desktop_app.composition import Composition
 from desktop_app.errors import AppError, explain
-from engine.errors import EngineError, UnknownConversation
+from engine.errors import ContextTooLong, EngineError, UnknownConversation
 from rag.history import Conversation, History, Message
 from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice
 
@@ -79,6 +79,7 @@ class Asker:
         was written, that part is kept as a stopped answer before the error goes on its way.
         """
         generator = self._composition.generator(use_cache=use_cache)
+        self._check_length(question, conversation, generator)
         answerer = self._composition.answerer(self._reader.library, generator)
         with self._lock:
             self._running = generator, conversation
@@ -163,6 +164,18 @@ class Asker:
         except Exception as error:
             logger.exception("a turn could not be kept")
             yield AnswerNotice(" ".join(part for part in explain(error) if part))
+
+    def _check_length(self, question: str, conversation: str, generator: EngineGenerator) -> None:
+        """Raises ContextTooLong for a question that no window can hold.
+
+        A token has at least one byte, so only a long question is counted, and only that may start
+        the engine.
+        """
+        if len(question.encode("utf8", "replace")) <= self._composition.settings.window // 2:
+            return
+        tokens, room = generator.count_tokens(question), generator.tokens_left(conversation)
+        if tokens > room:
+            raise ContextTooLong(tokens, room)
 
     def _turns(self, conversation: str) -> int | None:
         """Turns of the transcript; None if that can't be known."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from rag.answer import Answerer
     from rag.library import Library
     from rag.protocols import Embedder, Generator
-
-MakeEngine = Callable[[EngineOptions, Callable[[str], None]], Any]
-MakeEmbedder = Callable[[str], "Embedder"]
 
 FAKE = "fake"  # a backend and an embedder without a model, for tests and demonstrations
 
@@ -68,6 +66,22 @@ def start_engine(options: EngineOptions, on_notice: Callable[[str], None]) -> An
     from engine.client import EngineClient
 
     return EngineClient(options, on_notice, log=paths.log_folder() / "engine.log")
+
+
+def make_answerer(library: Library, generator: Generator) -> Answerer:
+    """Answers from `library`, on the calling thread."""
+    from rag.answer import Answerer
+
+    return Answerer(library, generator)
+
+
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """How the parts are made; tests give their own."""
+
+    engine: Callable[[EngineOptions, Callable[[str], None]], Any] = start_engine
+    embedder: Callable[[str], Embedder] = load_embedder
+    answerer: Callable[[Library, Generator], Answerer] = make_answerer
 
 
 class LibraryReader:
@@ -115,7 +129,7 @@ class Composition:
         settings: the user's settings.
         backend, model: override the settings if not empty.
         on_notice: gets the engine's lines for the user that belong to no question.
-        make_engine, make_embedder: for tests.
+        makers: how the parts are made.
     """
 
     def __init__(
@@ -126,16 +140,14 @@ class Composition:
         backend: str = "",
         model: str = "",
         on_notice: Callable[[str], None] = lambda text: None,
-        make_engine: MakeEngine = start_engine,
-        make_embedder: MakeEmbedder = load_embedder,
+        makers: Makers | None = None,
     ) -> None:
         self.library_folder = library
         self.settings = settings
         self._backend = backend
         self._model = model
         self._on_notice = on_notice
-        self._make_engine = make_engine
-        self._make_embedder = make_embedder
+        self._makers = makers or Makers()
         self._lock = threading.RLock()
         self._engine: Any = None
         self._embedder: Embedder | None = None
@@ -145,7 +157,7 @@ class Composition:
         """The embedder; loaded at the first use."""
         with self._lock:
             if self._embedder is None:
-                self._embedder = self._make_embedder(self.settings.embedder)
+                self._embedder = self._makers.embedder(self.settings.embedder)
             return self._embedder
 
     @property
@@ -156,7 +168,7 @@ class Composition:
                 options = engine_options(
                     self.settings, self.library_folder, backend=self._backend, model=self._model
                 )
-                self._engine = self._make_engine(options, self._on_notice)
+                self._engine = self._makers.engine(options, self._on_notice)
             return self._engine
 
     @property
@@ -202,9 +214,7 @@ class Composition:
 
     def answerer(self, library: Library, generator: Generator) -> Answerer:
         """Answers from `library`, on the calling thread."""
-        from rag.answer import Answerer
-
-        return Answerer(library, generator)
+        return self._makers.answerer(library, generator)
 
     def change(self, settings: Settings) -> None:
         """Uses other settings from now on; the engine is started anew if it has to be."""

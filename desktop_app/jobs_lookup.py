@@ -8,7 +8,7 @@ from functools import singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from desktop_app import codec, doctor, models, paths, records, settings
+from desktop_app import codec, deletions, doctor, models, paths, records, settings
 from desktop_app.asking import new_conversation_id
 from desktop_app.composition import Composition
 from desktop_app.errors import AppError
@@ -84,7 +84,7 @@ class LookupJobs:
     @handle.register
     def _(self, request: records.OpenConversation) -> Replies:
         yield opened(request.job, self._history, request.conversation)
-        self._later(lambda: self._engine_does("open", request.conversation))
+        self._later(lambda: self._prefetch(request.conversation))
 
     @handle.register
     def _(self, request: records.RenameConversation) -> Replies:
@@ -93,8 +93,9 @@ class LookupJobs:
 
     @handle.register
     def _(self, request: records.DeleteConversation) -> Replies:
+        deletions.note(self._open(), request.conversation)
         self._history.delete(request.conversation)
-        self._later(lambda: self._engine_does("delete", request.conversation))
+        self._later(lambda: deletions.finish(self._composition))
         yield self._conversations(request.job)
 
     @handle.register
@@ -133,9 +134,9 @@ class LookupJobs:
         report = self._composition.engine.cache_report()
         return records.CacheFigures(job, codec.plain(report))
 
-    def _engine_does(self, method: str, conversation: str) -> None:
+    def _prefetch(self, conversation: str) -> None:
         with contextlib.suppress(UnknownConversation):
-            getattr(self._composition.engine, method)(conversation)
+            self._composition.engine.open(conversation)
 
 
 class SlowLookupJobs:

@@ -15,15 +15,9 @@ import threading
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from desktop_app import __version__, logs, paths, records, settings
+from desktop_app import __version__, deletions, logs, paths, records, settings
 from desktop_app.codec import CodecError
-from desktop_app.composition import (
-    Composition,
-    MakeEmbedder,
-    MakeEngine,
-    load_embedder,
-    start_engine,
-)
+from desktop_app.composition import Composition, Makers
 from desktop_app.errors import explain
 from desktop_app.jobs_answering import AnsweringJobs
 from desktop_app.jobs_documents import DocumentJobs
@@ -40,13 +34,7 @@ ANSWERING = (records.Ask, records.Regenerate, records.Edit, records.ForkConversa
 SLOW = (records.FindRectangles, records.Doctor, records.ListModels)
 
 
-def serve(
-    connection: Connection,
-    options: WorkerOptions,
-    *,
-    make_engine: MakeEngine = start_engine,
-    make_embedder: MakeEmbedder = load_embedder,
-) -> None:
+def serve(connection: Connection, options: WorkerOptions, makers: Makers | None = None) -> None:
     """Entry point of the process. Returns when the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the window's; the pipe tells us
     logs.set_up(paths.log_folder(), "worker")
@@ -59,8 +47,7 @@ def serve(
         backend=options.backend,
         model=options.model,
         on_notice=lambda text: replies.send(records.Notice(0, text)),
-        make_engine=make_engine,
-        make_embedder=make_embedder,
+        makers=makers,
     )
     replies.send(records.Started(0, os.getpid(), __version__))
     for notice in notices:
@@ -148,6 +135,7 @@ class Worker:
         try:
             _ = self._composition.embedder
             self._composition.engine.start()
+            deletions.finish(self._composition)
         except Exception as error:
             logger.exception("the models could not be loaded")
             text = " ".join(part for part in explain(error) if part)

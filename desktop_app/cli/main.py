@@ -14,28 +14,23 @@ from desktop_app import errors, logs, paths, settings
 from desktop_app.cli import output, parser
 
 if TYPE_CHECKING:
-    from desktop_app.composition import Composition, MakeEmbedder, MakeEngine
+    from desktop_app.composition import Composition, Makers
 
 logger = logging.getLogger(__name__)
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
-def main(
-    argv: Sequence[str],
-    *,
-    make_engine: MakeEngine | None = None,
-    make_embedder: MakeEmbedder | None = None,
-) -> int:
+def main(argv: Sequence[str], makers: Makers | None = None) -> int:
     """Runs the command in `argv` and returns the exit code.
 
     Args:
         argv: the words after the program's name.
-        make_engine, make_embedder: take the place of the real ones, in tests.
+        makers: how the parts are made; tests give their own.
     """
     output.use_utf8()
     arguments = parser.build().parse_args(list(argv))
-    arguments.make_engine, arguments.make_embedder = make_engine, make_embedder
+    arguments.makers = makers
     debug = getattr(arguments, "debug", False)
     logs.set_up(paths.log_folder(), "cli", debug=debug)
     try:
@@ -71,6 +66,5 @@ def compose(arguments: argparse.Namespace) -> Composition:
         backend=getattr(arguments, "backend", ""),
         model=getattr(arguments, "model", ""),
         on_notice=output.tell,
-        make_engine=arguments.make_engine or composition.start_engine,
-        make_embedder=arguments.make_embedder or composition.load_embedder,
+        makers=arguments.makers,
     )

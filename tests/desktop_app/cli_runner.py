@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from desktop_app.cli.main import main
-from tests.desktop_app.fakes import FakeEngine, fake_embedder
+from tests.desktop_app.fakes import FakeEngine, fakes
 
 
 class Cli:
@@ -25,8 +25,7 @@ class Cli:
     def __call__(self, *argv: str | Path) -> int:
         self.code = main(
             [*map(str, argv), "--library", str(self.library)],
-            make_engine=self._engine,
-            make_embedder=fake_embedder,
+            fakes(self._engine),
         )
         self.out, self.err = self._capsys.readouterr()
         return self.code

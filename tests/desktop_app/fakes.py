@@ -1,4 +1,4 @@
-"""An engine in memory for the application's tests: it answers at once, and remembers."""
+"""Fakes for the application's tests: an engine in memory, and an answerer that streams."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from desktop_app.composition import Makers
 from engine.errors import EngineDied, UnknownConversation
 from engine.types import (
     ConversationInfo,
@@ -23,6 +25,17 @@ from engine.types import (
     TurnStats,
 )
 from rag.fake_embedder import FakeEmbedder
+from rag.library import Library
+from rag.protocols import Generator, Request
+from rag.types import (
+    Answer,
+    AnswerDelta,
+    AnswerEvent,
+    AnswerNotice,
+    Citation,
+    EvidenceFound,
+    Reading,
+)
 
 CONTRACT = """\
 1. Payment
@@ -148,3 +161,35 @@ class FakeEngine:
 def fake_embedder(name: str) -> FakeEmbedder:
     """Takes the place of `composition.load_embedder`."""
     return FakeEmbedder()
+
+
+class FakeAnswerer:
+    """Streams what the generator writes, and cites the first passage found."""
+
+    def __init__(self, library: Library, generator: Generator) -> None:
+        self._library = library
+        self._generator = generator
+
+    def ask(
+        self, question: str, *, conversation: str = "", documents: Sequence[str] = ()
+    ) -> Iterator[AnswerEvent]:
+        hits = self._library.search(question, documents)
+        yield EvidenceFound(question, tuple(hits))
+        chunk = hits[0].chunk
+        request = Request(user=f"{chunk.text}\n{question}", record={"question": question})
+        for event in self._generator.ask(conversation, request):
+            if event.kind == "reading":
+                yield Reading(event.done, event.total)
+            elif event.kind == "text":
+                yield AnswerDelta(event.text)
+            elif event.kind == "notice":
+                yield AnswerNotice(event.text)
+            else:
+                cited = Citation(chunk.document, chunk.page, chunk.text[:40], chunk.id)
+                stopped = event.reason == "stopped"
+                yield Answer(event.text, True, (cited,), dict(event.stats), stopped)
+
+
+def fakes(engine: Any = FakeEngine) -> Makers:
+    """Makers of fakes."""
+    return Makers(engine, fake_embedder, FakeAnswerer)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from engine.errors import EngineDied
 from rag.errors import StoreFull
 from rag.history import History
 from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice, EvidenceFound
-from tests.desktop_app.fakes import CONTRACT, FakeEngine, fake_embedder
+from tests.desktop_app.fakes import CONTRACT, fakes
 
 QUESTION = "When shall the Buyer pay each invoice?"
 
@@ -26,8 +26,7 @@ def composed(tmp_path: Path) -> Iterator[Composition]:
     composition = Composition(
         tmp_path / "library",
         Settings(backend="fake"),
-        make_engine=FakeEngine,
-        make_embedder=fake_embedder,
+        makers=fakes(),
     )
     (tmp_path / "contract.txt").write_text(CONTRACT, encoding="utf8")
     library = composition.open_library()

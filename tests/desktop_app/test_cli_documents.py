@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from desktop_app import __main__ as entry
 from desktop_app import __version__
 from desktop_app.cli.main import main
 from tests.desktop_app.cli_runner import Cli, batch
-from tests.desktop_app.fakes import fake_embedder
+from tests.desktop_app.fakes import fakes
+
+FAKES = fakes()
 
 
 def test_ingest_prints_one_json_value_with_every_field(cli: Cli, contract: Path) -> None:
@@ -115,19 +118,19 @@ def test_options_may_stand_before_the_command(
 ) -> None:
     library = str(tmp_path / "库")
     argv = ["--library", library, "ingest", str(contract), "--json"]
-    assert main(argv, make_embedder=fake_embedder) == 0
+    assert main(argv, FAKES) == 0
     capsys.readouterr()
-    assert main(["search", "invoice", "--library", library], make_embedder=fake_embedder) == 0
+    assert main(["search", "invoice", "--library", library], FAKES) == 0
     assert contract.name in capsys.readouterr().out
 
 
 def test_the_default_library_is_in_the_users_folder(
     home: Path, contract: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["ingest", str(contract)], make_embedder=fake_embedder) == 0
+    assert main(["ingest", str(contract)], FAKES) == 0
     assert (home / "library" / "library.sqlite3").exists()
     (home / "settings.json").write_text('{"library": "%s", "window": 1}' % (home / "other"))
-    assert main(["search", "q"], make_embedder=fake_embedder) == 1
+    assert main(["search", "q"], FAKES) == 1
     err = capsys.readouterr().err
     assert "window can't be 1" in err
     assert "no document yet" in err
@@ -140,12 +143,12 @@ def test_an_unforeseen_failure_is_a_line_and_with_debug_a_traceback(
         raise ZeroDivisionError("a bug")
 
     argv = ["search", "q", "--library", str(cli.library)]
-    assert main(argv, make_embedder=broken) == 1
+    assert main(argv, replace(FAKES, embedder=broken)) == 1
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "ZeroDivisionError: a bug" in err
     assert "Traceback" in (home / "logs" / "cli.log").read_text(encoding="utf8")
-    assert main([*argv, "--debug"], make_embedder=broken) == 1
+    assert main([*argv, "--debug"], replace(FAKES, embedder=broken)) == 1
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -153,7 +156,10 @@ def test_an_interrupt_ends_quietly(cli: Cli, capsys: pytest.CaptureFixture[str])
     def interrupted(name: str) -> Any:
         raise KeyboardInterrupt
 
-    assert main(["search", "q", "--library", str(cli.library)], make_embedder=interrupted) == 130
+    assert (
+        main(["search", "q", "--library", str(cli.library)], replace(FAKES, embedder=interrupted))
+        == 130
+    )
     assert "Traceback" not in capsys.readouterr().err
 
 

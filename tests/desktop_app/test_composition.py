@@ -9,7 +9,7 @@ from desktop_app.composition import Composition, engine_options
 from desktop_app.errors import ModelMissing
 from desktop_app.settings import Settings, change
 from rag.fake_embedder import FakeEmbedder
-from tests.desktop_app.fakes import CONTRACT, FakeEngine, fake_embedder
+from tests.desktop_app.fakes import CONTRACT, fakes
 
 FAKES = Settings(backend="fake", embedder="fake")
 
@@ -19,8 +19,7 @@ def composed(tmp_path: Path) -> Composition:
     return Composition(
         tmp_path / "库",
         FAKES,
-        make_engine=FakeEngine,
-        make_embedder=fake_embedder,
+        makers=fakes(),
     )
 
 

@@ -13,7 +13,7 @@ from desktop_app.composition import Composition
 from desktop_app.doctor import Findings, Line, Section
 from desktop_app.settings import Settings
 from tests.desktop_app.cli_runner import Cli
-from tests.desktop_app.fakes import FakeEngine, fake_embedder
+from tests.desktop_app.fakes import fakes
 
 
 def crash() -> str:
@@ -34,8 +34,7 @@ def composed(tmp_path: Path) -> Composition:
     return Composition(
         tmp_path / "库",
         Settings(backend="fake", embedder="fake"),
-        make_engine=FakeEngine,
-        make_embedder=fake_embedder,
+        makers=fakes(),
     )
 
 

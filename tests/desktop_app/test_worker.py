@@ -16,13 +16,13 @@ from typing import Any
 import psutil
 import pytest
 
-from desktop_app import paths, records, settings
+from desktop_app import deletions, paths, records, settings
 from desktop_app.composition import Composition
 from desktop_app.jobs_lookup import LookupJobs, SlowLookupJobs
 from desktop_app.settings import Settings
 from desktop_app.worker import serve
 from desktop_app.worker_client import RESTARTED, WorkerClient, WorkerOptions
-from tests.desktop_app.fakes import FakeEngine, fake_embedder
+from tests.desktop_app.fakes import FakeEngine, fakes
 
 QUESTION = "When shall the Buyer pay each invoice?"
 
@@ -37,16 +37,18 @@ def no_engine(options: Any, on_notice: Callable[[str], None]) -> FakeEngine:
 
 def fake_worker(connection: Connection, options: WorkerOptions) -> None:
     make = {"slow": slow_engine, "none": no_engine}.get(options.model, FakeEngine)
-    serve(connection, options, make_engine=make, make_embedder=fake_embedder)
+    serve(connection, options, fakes(make))
 
 
 class Window:
     """Sends requests and collects the replies of each job."""
 
-    def __init__(self, library: Path, model: str = "") -> None:
+    def __init__(
+        self, library: Path, model: str = "", target: Callable[..., None] = fake_worker
+    ) -> None:
         self.replies: queue.Queue[records.Reply] = queue.Queue()
         options = WorkerOptions(str(library), "fake", model)
-        self.client = WorkerClient(options, self.replies.put, target=fake_worker)
+        self.client = WorkerClient(options, self.replies.put, target=target)
         self.client.start()
         self.news: list[records.Reply] = []
 
@@ -225,7 +227,9 @@ def test_a_worker_ends_when_the_window_is_killed(tmp_path: Path) -> None:
 @pytest.fixture
 def composed(tmp_path: Path, contract: Path) -> Iterator[Composition]:
     composition = Composition(
-        tmp_path / "here", Settings(), make_engine=FakeEngine, make_embedder=fake_embedder
+        tmp_path / "here",
+        Settings(),
+        makers=fakes(),
     )
     composition._backend = "fake"
     library = composition.open_library()
@@ -253,6 +257,25 @@ def test_conversations_are_renamed_opened_and_deleted(
     deleted = list(lookup.handle(records.DeleteConversation(4, name)))
     assert deleted == [records.ConversationList(4, ())]
     assert composed.engine.calls == [f"open {name}", f"delete {name}"]
+
+
+def test_a_deletion_that_failed_is_done_at_the_next_start(
+    composed: Composition, lookup: LookupJobs
+) -> None:
+    # given a conversation that is deleted while the engine can't
+    name = next(lookup.handle(records.NewConversation(1, "a"))).conversation.id
+    composed.engine.turns[name] = []
+    left: list[Callable[[], object]] = []
+    forgetful = LookupJobs(composed, left.append)
+    assert list(forgetful.handle(records.DeleteConversation(2, name)))
+    assert name in composed.engine.turns
+    # when the program starts again
+    deletions.finish(composed)
+    deletions.finish(composed)
+    # then its files go, once
+    assert composed.engine.calls.count(f"delete {name}") == 1
+    assert name not in composed.engine.turns
+    forgetful.close()
 
 
 def test_settings_are_saved_and_used(composed: Composition, lookup: LookupJobs) -> None:
