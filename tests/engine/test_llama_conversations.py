@@ -68,28 +68,31 @@ def test_five_turns_reuse_everything_before(plain: Engine) -> None:
     before = None
     reused = 0
     for number, question in enumerate(QUESTIONS):
-        stats = ask(plain, "a", (CLAUSE if not number else "") + question).stats
+        stats = ask(plain, "a", (CLAUSE if not number else "") + question, most=20).stats
         if before:
             expected = before.prompt_tokens + before.generated_tokens - 1
             assert stats.reused_tokens == expected
             assert stats.prefilled_tokens < 40
         before, reused = stats, reused + stats.reused_tokens
-    assert reused > 400
+    assert reused > 300
 
 
 def test_greedy_answers_are_repeatable(plain: Engine) -> None:
-    first = [ask(plain, "a", CLAUSE + QUESTIONS[0]).text, ask(plain, "a", QUESTIONS[1]).text]
-    plain.delete("a")
-    again = [ask(plain, "a", CLAUSE + QUESTIONS[0]).text, ask(plain, "a", QUESTIONS[1]).text]
-    assert first == again
-    assert all(first)
+    found = []
+    for _ in range(2):
+        texts = [ask(plain, "a", q, most=20).text for q in (CLAUSE + QUESTIONS[0], QUESTIONS[1])]
+        plain.delete("a")
+        found.append(texts)
+    assert found[0] == found[1]
+    assert all(found[0])
 
 
+@pytest.mark.slow
 def test_warm_answers_equal_cold_ones(exact: Engine) -> None:
     for number, question in enumerate(QUESTIONS):
         text = (CLAUSE if not number else "") + question
-        warm = ask(exact, "warm", text)
-        cold = ask(exact, "cold", text, use_cache=False)
+        warm = ask(exact, "warm", text, most=16)
+        cold = ask(exact, "cold", text, most=16, use_cache=False)
         assert warm.text == cold.text
         assert cold.stats.reused_tokens == 0
     warm_ids, cold_ids = (exact._register.known(name).transcript.ids for name in ("warm", "cold"))
@@ -99,7 +102,7 @@ def test_warm_answers_equal_cold_ones(exact: Engine) -> None:
 def test_warm_logits_equal_cold_ones_up_to_rounding(plain: Engine) -> None:
     backend = plain._backend
     for question in (CLAUSE + QUESTIONS[0], QUESTIONS[1], QUESTIONS[2]):
-        ask(plain, "a", question)
+        ask(plain, "a", question, most=20)
     conversation = plain._register.known("a")
     ids = conversation.visible_ids()
     sequence = backend.new_sequence()
@@ -152,8 +155,8 @@ def test_after_a_stop_the_next_answer_is_right(exact: Engine) -> None:
     assert isinstance(event, Finished)
     assert event.reason == "stopped"
     exact.fork("a", "b")
-    warm = ask(exact, "a", QUESTIONS[4])
-    cold = ask(exact, "b", QUESTIONS[4], use_cache=False)
+    warm = ask(exact, "a", QUESTIONS[4], most=16)
+    cold = ask(exact, "b", QUESTIONS[4], most=16, use_cache=False)
     assert warm.text == cold.text
     assert warm.stats.reused_tokens > 100
 
