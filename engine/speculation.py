@@ -18,7 +18,9 @@ It knows a backend and token ids, and nothing of text.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
+from statistics import median
 
 import numpy as np
 
@@ -33,6 +35,9 @@ _WORTH = 1.05
 _MEMORY = 0.9
 # The usual price of one more token in a batch, of a single one's, until it is measured.
 _EXTRA = 0.3
+_LEAST = 0.5
+_RECENT = 9
+_PATIENCE = 8
 
 
 class PromptLookup:
@@ -71,42 +76,58 @@ class Pace:
 
     def __init__(self) -> None:
         self._hits, self._tries = 0.0, 0.0
-        self._single: float | None = None
-        self._extra: float | None = None
+        # Medians of recent times: a machine with other work now and then takes ten times as long.
+        self._single = deque[float](maxlen=_RECENT)
+        self._batches = deque[tuple[int, float]](maxlen=_RECENT)
+        self._declined = 0
 
     @property
     def acceptance(self) -> float:
         """The chance that one more guessed token is right."""
         return (self._hits + 1) / (self._tries + 2)
 
+    @property
+    def extra(self) -> float:
+        """What one more token in a batch costs, measured in single tokens."""
+        if not self._batches:
+            return _EXTRA
+        single = median(self._single)
+        return median((seconds / single - 1) / (count - 1) for count, seconds in self._batches)
+
     def length(self, most: int) -> int:
         """Number of guessed tokens (0 to `most`) at which a token costs least time."""
         if not self._single:
             return 0
-        extra = _EXTRA if self._extra is None else self._extra / self._single
         best, length, chance, tokens = _WORTH, 0, 1.0, 1.0
         for guessed in range(1, most + 1):
             chance *= self.acceptance
             tokens += chance
-            gain = tokens / (1 + extra * guessed)
+            gain = tokens / max(1 + self.extra * guessed, _LEAST)
             if gain > best:
                 best, length = gain, guessed
-        if not length:  # times change: what is known fades, and it will be tried again
-            self._hits, self._tries = self._hits * _MEMORY, self._tries * _MEMORY
+        if not length:
+            self._fade()
         return length
 
     def read(self, tokens: int, seconds: float) -> None:
         """Notes the time of a forward."""
         if tokens == 1:
-            self._single = _blend(self._single, seconds)
+            self._single.append(seconds)
         elif self._single:
-            self._extra = _blend(self._extra, max(0.0, seconds - self._single) / (tokens - 1))
+            self._batches.append((tokens, seconds))
 
     def judged(self, guessed: int, right: int) -> None:
         """Notes how many tokens of a guess were right before the first wrong one."""
         tries = min(guessed, right + 1)
         self._hits = self._hits * _MEMORY**tries + right
         self._tries = self._tries * _MEMORY**tries + tries
+
+    def _fade(self) -> None:
+        """Forgets a little where a guess wasn't worth it: times change, it will be tried again."""
+        self._hits, self._tries = self._hits * _MEMORY, self._tries * _MEMORY
+        self._declined += 1
+        if self._batches and self._declined % _PATIENCE == 0:
+            self._batches.popleft()
 
 
 class Lookahead:
@@ -119,9 +140,14 @@ class Lookahead:
             (near a tie the answer can be another one); "off" never.
     """
 
-    def __init__(self, backend: Backend, mode: LookaheadMode = "auto") -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        mode: LookaheadMode = "auto",
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.pace = Pace()
-        self._backend, self._mode = backend, mode
+        self._backend, self._mode, self._clock = backend, mode, clock
         self._most: int | None = None
 
     @property
@@ -134,7 +160,7 @@ class Lookahead:
     def stepper(self, read: Read, tokens: Callable[[], Iterable[TokenId]]) -> Stepper:
         """What reads an answer that begins after `tokens`."""
         lookup = PromptLookup(tokens()) if self.most else None
-        return Stepper(self._backend, read, lookup, self.pace, self.most)
+        return Stepper(self._backend, read, lookup, self.pace, self.most, self._clock)
 
     def _find_most(self) -> int:
         backend = self._backend
@@ -249,7 +275,3 @@ class Stepper:
             return []
         guess = self._lookup.guess(self._most)
         return guess[: self._pace.length(len(guess))] if guess else []
-
-
-def _blend(old: float | None, new: float) -> float:
-    return new if old is None else 0.9 * old + 0.1 * new

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from engine.engine import Engine
 from engine.load import load_backend
+from engine.speculation import Lookahead
 from engine.types import EngineOptions, Finished, LookaheadMode, SamplingOptions, Turn
 from tests.benchmarks.report import machine, table, write_json
 
@@ -41,7 +42,9 @@ TURNS = {
 
 def run(options: EngineOptions, rounds: int) -> dict[str, list[tuple[str, float, int]]]:
     """Text, processor seconds of the answer and tokens, by turn and round."""
-    engine = Engine(load_backend(options), options)
+    backend = load_backend(options)
+    engine = Engine(backend, options)
+    engine._lookahead = lookahead = Lookahead(backend, options.lookahead, time.process_time)
     sampling = SamplingOptions(max_tokens=96)
     found: dict[str, list[tuple[str, float, int]]] = {name: [] for name in TURNS}
     for _ in range(rounds):
@@ -52,6 +55,9 @@ def run(options: EngineOptions, rounds: int) -> dict[str, list[tuple[str, float,
                 if isinstance(event, Finished):
                     seconds = time.process_time() - begun
                     found[name].append((event.text, seconds, event.stats.generated_tokens))
+    if lookahead.most:
+        pace = lookahead.pace
+        print(f"a guessed token costs {pace.extra:.2f}, and is right by {pace.acceptance:.2f}")
     engine.close()
     return found
 

@@ -131,11 +131,20 @@ def test_after_a_while_it_is_tried_again():
     assert any(pace.length(8) for _ in range(200))
 
 
-def test_dear_batches_are_not_used():
+def test_dear_batches_are_not_used_but_tried_again():
     pace = keen()
-    for _ in range(30):
+    for _ in range(9):
         pace.read(8, 9.0)  # more than a second for each further token
     assert pace.length(8) == 0
+    assert any(pace.length(8) for _ in range(200))
+
+
+def test_a_single_slow_batch_changes_nothing():
+    pace = keen()
+    for seconds in (3.0, 90.0, 3.0):
+        pace.read(8, seconds)
+    assert pace.extra == pytest.approx(2 / 7)
+    assert pace.length(8) > 0
 
 
 def test_free_batches_are_used_in_full():
