@@ -21,12 +21,16 @@ def fits(conversation: Conversation, block: Block | BlockEntry, *, whole: bool) 
     """Whether a block is what the conversation's tokens at its positions would give.
 
     Its tokens must be visible, at the block's positions, and what stands before it in the
-    transcript must be what stood there when it was computed.
+    transcript must be what stood there when it was computed. Tokens of the open turn don't count,
+    even if they were asked before: there must be something left to read.
     """
     window, ids = conversation.window, conversation.transcript.ids
     first = window.index_of(block.place)
     last = first + len(block.ids)
-    if last > len(window) or window.at(first) != (block.place, block.position):
+    if last > window.index_of(conversation.transcript.settled) or window.at(first) != (
+        block.place,
+        block.position,
+    ):
         return False
     parts = list(window.parts(first, last))
     if parts[-1].end != block.stop or (len(parts) > 1 and not whole):

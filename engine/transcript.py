@@ -79,6 +79,11 @@ class Transcript:
         return self.turns[-1].stop if self.turns else 0
 
     @property
+    def settled(self) -> int:
+        """Places that stay: all, but for those of the turn that is open."""
+        return len(self.ids) if self._open is None else self.committed
+
+    @property
     def protected(self) -> int:
         """Places from the start that are never trimmed: the system prompt and the first tokens.
 

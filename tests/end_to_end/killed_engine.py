@@ -86,6 +86,9 @@ def work(folder: Path, seed: int, phase: Synchronized[int], told: Connection) ->
             turns = len(kept.engine.conversation(name).turns)
             told.send((name, turns - 1, ""))  # what is about to be taken back
             kept.engine.rewind(name, turns - 1)
+        if rng.random() < 0.05 and name in kept.engine.conversations():
+            told.send((name, 0, ""))
+            kept.engine.delete(name)
         with contextlib.suppress(ContextTooLong):
             for event in kept.events(name, question, most=rng.randrange(2, 30)):
                 if isinstance(event, Prefilling):

@@ -18,6 +18,16 @@ SYSTEM = "You answer questions about contracts, and name the clause that you use
 GB = 1 << 30
 
 
+class HastyDisk(Disk):
+    """Doesn't wait until bytes are on the device, for tests that write much."""
+
+    def sync(self, file: object) -> None:
+        pass
+
+    def sync_folder(self, folder: Path) -> None:
+        pass
+
+
 @dataclass
 class Kept:
     """An engine over a fake backend and a folder."""

@@ -111,6 +111,20 @@ def test_a_cache_that_is_older_than_the_transcript_still_helps(kept: Kept) -> No
     assert kept.ask("a", QUESTIONS[4]).stats.prefilled_tokens <= len(QUESTIONS[4]) + 20
 
 
+def test_a_cache_that_is_ahead_of_the_transcript_leaves_something_to_read(kept: Kept) -> None:
+    """The last turn's words were lost, its keys and values weren't, and it is asked again."""
+    kept.ask("a", QUESTIONS[0])
+    kept.flush()
+    words = kept.file("a", "transcript").read_bytes()
+    first = kept.ask("a", QUESTIONS[1])
+    kept.engine.close()
+    kept.file("a", "transcript").write_bytes(words)
+    kept.start()
+    again = kept.ask("a", QUESTIONS[1])
+    assert again.text == first.text
+    assert again.stats.prefilled_tokens > 40
+
+
 @pytest.mark.parametrize("on_device", [True, False])
 def test_an_edit_keeps_what_stands_before_it(kept: Kept, on_device: bool) -> None:
     expected = plain(None, [*QUESTIONS[:2], "Something else?"])

@@ -17,7 +17,7 @@ from engine.conversation import Conversation
 from engine.errors import ContextTooLong, OutOfCells
 from engine.types import Finished, Prefilling
 from tests.engine.conversations import expected_cells, fresh_greedy
-from tests.engine.kept_engines import Kept
+from tests.engine.kept_engines import HastyDisk, Kept
 
 WORDS = " the supplier shall deliver goods within thirty days of notice ; "
 NAMES = st.sampled_from("aaab")
@@ -53,7 +53,10 @@ def residents(kept: Kept) -> list[Conversation]:
 
 
 def check(kept: Kept) -> None:
-    """The device holds the first visible tokens of each, at their places, and nothing else."""
+    """The device holds the first visible tokens of each, at their places, and nothing else.
+
+    While an answer is written, guessed tokens may stand behind them.
+    """
     used = 0
     cells: set[int] = set()
     for one in residents(kept):
@@ -63,7 +66,11 @@ def check(kept: Kept) -> None:
             continue
         used += 1
         held = kept.backend._sequences[one.sequence].cells
-        assert {p: cell.token for p, cell in held.items()} == expected_cells(one)
+        expected = expected_cells(one)
+        found = {position: cell.token for position, cell in held.items()}
+        if kept.engine._device.running(one):
+            found = {p: token for p, token in found.items() if p <= max(expected, default=-1)}
+        assert found == expected
         cells |= {id(cell) for cell in held.values()}
     assert len(kept.backend._sequences) == used
     assert kept.backend.free_cells == kept.backend._capacity - len(cells)
@@ -153,6 +160,7 @@ def test_any_sequence_of_operations(can_trim: bool, operations: list[Operation])
             Path(folder),
             {"cells": 380, "sequences": 5, "batch": 16, "can_trim": can_trim},
             {"window": 256, "sequences": 5, "batch": 16},
+            HastyDisk(),
         )
         for operation in operations:
             before = {name: kept.ids(name) for name in kept.engine.conversations()}
