@@ -216,6 +216,7 @@ class Cells:
             else:
                 self._pool.hold(block, piece.rows)
                 self.entries.append(Entry(piece.index, block, piece.rows.copy()))
+        self._pack_older()
         self._changed()
 
     def _merged(self, entry: Entry, rows: Rows, block: Block) -> Block:

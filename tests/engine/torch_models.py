@@ -14,6 +14,8 @@ from engine.torch_config import DecoderConfig, RopeSpec
 from engine.torch_model import Decoder
 from engine.torch_weights import DecoderWeights, empty_weights
 
+torch.set_num_threads(1)  # small models: a second thread only waits
+
 VOCABULARY = 400
 _COMMON: dict[str, Any] = {
     "vocab_size": VOCABULARY,
