@@ -18,7 +18,7 @@ from rag.rectangles import Rectangle
 from rag.reranking import Reranker
 from rag.retrieval import Retriever
 from rag.store import Store
-from rag.types import Chunk, Document, Hit, IngestEvent
+from rag.types import Chunk, Document, Hit, IngestEvent, Page
 
 _SPACE = "embedder"
 
@@ -95,7 +95,12 @@ class Library:
 
     def page_text(self, document: str, page: int) -> str:
         """The cleaned text of a page; empty if there is no such page."""
-        return next((p.text for p in self._store.pages(document) if p.number == page), "")
+        found = self.page(document, page)
+        return found.text if found else ""
+
+    def page(self, document: str, number: int) -> Page | None:
+        """A page by its physical number, with the number printed on it; None if there is none."""
+        return self._store.page(document, number)
 
     def chunk(self, id: int) -> Chunk:  # noqa: A002
         """A chunk by its id.
@@ -114,11 +119,15 @@ class Library:
 
     def neighbours(self, chunk: Chunk, before: int = 1, after: int = 1) -> list[Chunk]:
         """The chunks around one, in order, without itself."""
-        first, last = chunk.ordinal - before, chunk.ordinal + after
+        around = self._store.chunks(chunk.document, chunk.ordinal - before, chunk.ordinal + after)
+        return [other for other in around if other.ordinal != chunk.ordinal]
+
+    def clause(self, chunk: Chunk) -> list[Chunk]:
+        """The chunks of the clause that one is in, in order: those of its section and below."""
         return [
             other
             for other in self._store.chunks(chunk.document)
-            if first <= other.ordinal <= last and other.ordinal != chunk.ordinal
+            if other.section == chunk.section or other.section.startswith(f"{chunk.section} > ")
         ]
 
     def rectangles(

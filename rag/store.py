@@ -20,6 +20,7 @@ from rag.shelf import Shelf
 from rag.types import Chunk, Document, Page
 
 __all__ = ["FILE", "Draft", "Store"]
+_LAST = (1 << 31) - 1
 _COLUMNS = "name, path, sha256, pages, chunks, added"
 
 
@@ -127,9 +128,19 @@ class Store:
         )
         return [Page(*row) for row in rows]
 
-    def chunks(self, name: str) -> list[Chunk]:
-        """All chunks of a document, in order."""
-        return chunk_table.load(self.connection, "name = ? ORDER BY ordinal", [name])
+    def page(self, name: str, number: int) -> Page | None:
+        """A page by its physical number; None if there is none."""
+        row = self.connection.execute(
+            "SELECT number, pages.text, printed, status FROM pages JOIN documents"
+            " ON documents.id = document WHERE name = ? AND number = ?",
+            (name, number),
+        ).fetchone()
+        return Page(*row) if row else None
+
+    def chunks(self, name: str, first: int = 0, last: int = _LAST) -> list[Chunk]:
+        """The chunks of a document, in order; those with an ordinal from `first` to `last`."""
+        where = "name = ? AND ordinal BETWEEN ? AND ? ORDER BY ordinal"
+        return chunk_table.load(self.connection, where, [name, first, last])
 
     def chunks_by_id(self, ids: Sequence[int]) -> dict[int, Chunk]:
         """The chunks that exist among `ids`."""

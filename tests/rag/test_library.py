@@ -87,6 +87,10 @@ def test_a_document_is_read_and_found_with_its_page(library: Library, supply: Pa
         "2. Governing Law\nThis Agreement is governed by the laws of Iceland."
     )
     assert library.page_text("supply.pdf", 9) == ""
+    page = library.page("supply.pdf", 3)
+    assert page is not None
+    assert (page.number, page.status, page.printed) == (3, "text", "")
+    assert library.page("other.pdf", 1) is None
 
 
 def test_progress_comes_before_the_result(library: Library, supply: Path) -> None:
@@ -222,6 +226,7 @@ def test_chunks_by_id_and_their_neighbours(library: Library, tmp_path: Path) -> 
     assert library.neighbours(middle) == [chunks[2], chunks[4]]
     assert library.neighbours(middle, before=2, after=0) == chunks[1:3]
     assert library.neighbours(chunks[0], before=3, after=1) == [chunks[1]]
+    assert library.clause(middle) == [c for c in chunks if c.section == middle.section]
     library.remove("long.txt")
     with pytest.raises(UnknownDocument, match="gone"):
         library.chunk(middle.id)
