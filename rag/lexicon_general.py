@@ -100,8 +100,8 @@ CONCEPTS = (
     ),
     Concept(
         "Termination for breach",
-        r"terminat\w*.{0,40}(breach|default|cause|cure)|material breach|\bcure\b|events? of default"
-        r"|default\b|remed(y|ies) (for|of) breach",
+        r"terminat\w*.{0,40}(breach|default|for cause|\bcure)|material breach|\bcure\b"
+        r"|events? of default|default\b|remed(y|ies) (for|of) breach",
         "terminate breach material default cure days notice written remedy fails"
         " insolvency bankruptcy",
         "Either party may terminate this Agreement if the other party materially breaches any"
