@@ -46,16 +46,17 @@ _RULES: tuple[tuple[re.Pattern[str], tuple[re.Pattern[str], ...]], ...] = tuple(
     for ask, kinds in (
         (r"\b(percent|percentage|rate|interest)\b|百分之|比例|利率|税率|费率", (PERCENT,)),
         (
-            r"\bhow (long|soon|often|quickly|fast|late)\b|\bhow many (business |working |calendar )?"
-            r"(days|weeks|months|years|hours|minutes)\b|\b(what|which) (period|term|duration|notice)"
-            r"|\bnotice\b.*\b(needed|required|must)|\bwithin (what|how)|\b(term|period|length|"
-            r"duration) of\b|maximum length|多久|多长时间|期限|几(天|日|年|个月)|多少(天|日|年|个月)",
+            r"\bhow (long|soon|often|quickly|fast|late)\b|"
+            r"\bhow many (business |working |calendar )?(days|weeks|months|years|hours|minutes)\b|"
+            r"\b(what|which) (period|term|duration|notice)|\bnotice\b.*\b(needed|required|must)|"
+            r"\bwithin (what|how)|\b(term|period|length|duration) of\b|maximum length|"
+            r"多久|多长时间|期限|几(天|日|年|个月)|多少(天|日|年|个月)",
             (DURATION,),
         ),
         (
             r"\bhow much\b|\b(amount|price|fee|fees|cost|costs|value|sum|cap|size|total|limit|"
-            r"salary|deposit|insurance|penalty|minimum borrowing)\b|多少钱|金额|价款|价格|费用|总价|"
-            r"工资|违约金",
+            r"salary|deposit|insurance|penalty|minimum borrowing)\b|"
+            r"多少钱|金额|价款|价格|费用|总价|工资|违约金",
             (MONEY, PERCENT),
         ),
         (r"\b(what|which) (are the )?(core )?(hours|time)\b|几点|时间段", (TIME,)),

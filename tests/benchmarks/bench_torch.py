@@ -60,7 +60,7 @@ def measure(options: argparse.Namespace, dtype: torch.dtype) -> dict[str, Any]:
     prompt = np.random.default_rng(0).integers(0, 40000, max(options.contexts)).tolist()
     _in_turns([lambda rival=rival: rival.read(prompt[:256]) for rival in rivals], 1)  # warm up
     for context in sorted(options.contexts):
-        times = _in_turns([lambda rival=rival: rival.read(prompt[:context]) for rival in rivals], 2)
+        times = _in_turns([lambda r=rival, n=context: r.read(prompt[:n]) for rival in rivals], 2)
         for rival, seconds in zip(rivals, times, strict=True):
             speed = context / min(seconds)
             result[rival.name]["prefill_tokens_per_second"][context] = round(speed, 1)
