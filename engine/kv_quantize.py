@@ -101,6 +101,7 @@ def _exponents(largest: Tensor) -> Tensor:
     """The smallest e with largest ≤ 127 · 2^e."""
     mantissa, exponent = torch.frexp(largest / _LARGEST)
     exponent = exponent - (mantissa == 0.5).to(exponent.dtype)
+    exponent = exponent.masked_fill(largest == 0, _EXPONENTS[0])
     return exponent.clamp(*_EXPONENTS).to(torch.int8)
 
 
