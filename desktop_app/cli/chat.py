@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+PROMPT = "you> "  # a bare ">" would look like the Markdown quotations of the answers
 HELP = """\
 Type a question. Ctrl-C stops an answer. Commands:
   /documents   the documents that are asked
@@ -115,14 +116,14 @@ class Chat:
     def _lines(self) -> Iterator[str]:
         if not self._interactive:
             for line in sys.stdin:
-                print(f"> {line.strip()}", flush=True)
+                print(f"{PROMPT}{line.strip()}", flush=True)
                 yield line
             return
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  gives `input` editing and a history
         while True:
             try:
-                yield input("> ")
+                yield input(PROMPT)
             except EOFError:
                 return
             except KeyboardInterrupt:

@@ -100,7 +100,7 @@ def test_chat_reads_questions_from_a_pipe(
     questions = f"{QUESTION}\n\nAnd how is liability limited?\n/quit\nnever asked\n"
     assert talk(cli, monkeypatch, questions, contract) == 0
     assert f"unchanged: {contract.name}" in cli.out
-    assert f"> {QUESTION}" in cli.out
+    assert f"you> {QUESTION}" in cli.out
     assert f"  · {contract.name}, p. 1" in cli.out
     assert cli.out.count("Within thirty days after receipt.") == 2
     assert f"[1] {contract.name}, p. 1" in cli.out
