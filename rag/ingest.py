@@ -20,8 +20,8 @@ from rag.chunking import ChunkSize, chunk_pages
 from rag.errors import DocumentError, NoText, NotReadable, PasswordNeeded
 from rag.formats import walk
 from rag.parser import Opened, Parser
-from rag.pdf import RawPage
 from rag.protocols import Embedder, Vectors
+from rag.raw_page import RawPage
 from rag.store import Draft, Store
 from rag.structure import clean_pages
 from rag.types import (

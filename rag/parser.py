@@ -20,7 +20,7 @@ from typing import Any
 from rag import errors
 from rag.formats import read_text, sniff
 from rag.parser_process import serve
-from rag.pdf import RawPage
+from rag.raw_page import RawPage
 from rag.rectangles import Rectangle
 
 Entry = Callable[["Connection[bytes, bytes]", dict[str, Any]], None]

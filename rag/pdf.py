@@ -14,42 +14,16 @@ import ctypes
 import itertools
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pypdf.errors import PyPdfError
-
 from rag.errors import NotReadable, PasswordNeeded
 from rag.quality import quality
+from rag.raw_page import RawPage
 
-_PYPDF_FAILS = (  # what pypdf has been seen to raise on damaged files, PyPdfError included
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    OSError,
-    PyPdfError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 _GOOD = 0.9
 _GAP = 1.45  # a line further down than this many usual line steps begins a paragraph
-
-
-@dataclass(frozen=True, slots=True)
-class RawPage:
-    r"""A page as extracted: lines end with \\n, paragraphs (by vertical gap) with an empty line.
-
-    Attributes:
-        number: physical page, from 1.
-        label: the PDF's own label of the page, e.g. "iv"; empty if it has none.
-    """
-
-    number: int
-    text: str
-    label: str = ""
 
 
 class Pdf:
@@ -118,11 +92,12 @@ class Pdf:
             page.close()
 
     def _pypdf_text(self, number: int) -> str:
+        fails: tuple[type[Exception], ...] = (*_pypdf_fails(), NotReadable, PasswordNeeded)
         try:
             if self._pypdf is None:
                 self._pypdf = _open_pypdf(self._path, self._password)
             return str(self._pypdf.pages[number - 1].extract_text())
-        except (*_PYPDF_FAILS, NotReadable, PasswordNeeded):
+        except fails:
             return ""  # pdfium's text stays
 
 
@@ -159,6 +134,15 @@ def _spellings(password: str) -> list[str | bytes | None]:
     return spellings
 
 
+@cache
+def _pypdf_fails() -> tuple[type[Exception], ...]:
+    """What pypdf has been seen to raise on damaged files."""
+    from pypdf.errors import PyPdfError
+
+    known = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError)
+    return (*known, TypeError, ValueError, PyPdfError)
+
+
 def _open_pypdf(path: Path, password: str) -> Any:
     import pypdf
 
@@ -167,13 +151,13 @@ def _open_pypdf(path: Path, password: str) -> Any:
     try:
         reader = pypdf.PdfReader(path)
         locked = reader.is_encrypted and not reader.decrypt(password)
-    except _PYPDF_FAILS as error:
+    except _pypdf_fails() as error:
         raise damaged from error
     if locked:
         raise PasswordNeeded(f"{path.name} is locked; give its password.")
     try:
         len(reader.pages)
-    except _PYPDF_FAILS as error:
+    except _pypdf_fails() as error:
         raise damaged from error
     return reader
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rag.concepts import Expansion, expand
 
+_MOST = 2000  # characters of a question that are looked at
 _PREAMBLE = re.compile(
     r"^\s*(?:consider(?:ing)?|regarding|concerning|with (?:regard|respect) to|in relation to|"
     r"based on|according to|given)\b[^;:?]{3,300}[;:]\s*(?=\S+\s+\S)",
@@ -76,7 +77,8 @@ class Question:
 
 def understand(question: str) -> Question:
     """Takes a question apart; one that is all frame stays as it is."""
-    bare = _PREAMBLE.sub("", question.strip())
+    question = question.strip()[:_MOST]
+    bare = _PREAMBLE.sub("", question)
     text = bare
     for frame in _FRAMES:
         shorter = frame.sub("", text).strip()

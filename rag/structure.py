@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from rag.lines import join, paragraphs, tidy
-from rag.pdf import RawPage
 from rag.quality import is_garbled
+from rag.raw_page import RawPage
 from rag.running import drop_running
 from rag.types import Page, PageStatus
 

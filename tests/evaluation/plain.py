@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from rag.parser import Parser
-from rag.pdf import RawPage
 from rag.protocols import Embedder, Vectors
+from rag.raw_page import RawPage
 from tests.evaluation.questions import Asked
 from tests.evaluation.report import FOLDER
 from tests.evaluation.scoring import Tally, holds, letters

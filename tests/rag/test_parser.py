@@ -14,7 +14,7 @@ import pytest
 from rag.errors import NotReadable, PasswordNeeded
 from rag.parser import Opened, Parser, ParserLimits
 from rag.parser_process import limit
-from rag.pdf import RawPage
+from rag.raw_page import RawPage
 from tests.rag.pdfs import make_pdf
 
 QUICK = ParserLimits(page_seconds=3.0, file_seconds=30.0, restarts=2)

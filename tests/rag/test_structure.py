@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag.lines import join, paragraphs, squeeze, tidy
-from rag.pdf import RawPage
+from rag.raw_page import RawPage
 from rag.running import drop_running
 from rag.structure import clean_pages
 
