@@ -14,8 +14,8 @@ from engine import cache_file
 from engine.disk import Disk
 from engine.errors import ContextTooLong
 from engine.types import Notice, Prefilling, TextDelta
-from tests.engine.conversations import expected_cells, fresh_greedy
-from tests.engine.kept_engines import Kept
+from tests.engine.conversations import expected_cells
+from tests.engine.kept_engines import Kept, quick_greedy
 
 PHASES = ("start", "prefill", "decode", "idle", "words", "saving", "compaction", "rename")
 NAMES = ("a", "b")
@@ -125,7 +125,7 @@ def look(folder: Path, told: Connection) -> None:
         turn = conversation.transcript.turns[-1]
         written = list(turn.segments[-1].ids)
         right = conversation.window.hidden != hidden or (
-            written[: len(expected := fresh_greedy(before, 24))] == expected
+            written[: len(expected := quick_greedy(before, 24))] == expected
         )
         kept.engine.rewind(name, len(digests))
         found[name] = digests, right

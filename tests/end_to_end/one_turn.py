@@ -24,7 +24,7 @@ def main() -> None:
         backend=backend,  # type: ignore[arg-type]
         window=1024,
         batch=64,
-        threads=2,
+        threads=1,
         cache_dir=Path(folder),
     )
     engine = assemble(load_backend(options), options)

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.assembly import assemble
 from engine.disk import Disk
 from engine.engine import Engine
-from engine.fake_backend import FakeBackend
+from engine.fake_backend import FakeBackend, _Cell
 from engine.idle import IdleTime
 from engine.memory_probe import Memory
 from engine.types import EngineOptions, Event, Finished, Notice, SamplingOptions, Turn
@@ -113,3 +113,22 @@ def plain(root: Path | None, question_answers: list[str], name: str = "a") -> li
         return [kept.ask(name, question) for question in question_answers]
     finally:
         kept.engine.close()
+
+
+def quick_greedy(cells: dict[int, int], count: int) -> list[int]:
+    """What a fresh backend writes after these tokens at these positions, however far apart."""
+    backend = FakeBackend(cells=1 << 16)
+    sequence = backend.new_sequence()
+    *first, last = sorted(cells)
+    own = backend._sequences[sequence]
+    for position in first:
+        (value,) = backend._cell_hashes([cells[position]], position).tolist()
+        backend._attach(own, _Cell(position, cells[position], value))
+    logits = backend.forward(sequence, [cells[last]], last)
+    written: list[int] = []
+    while len(written) < count:
+        written.append(int(logits.argmax()))
+        if written[-1] in backend.tokenizer.end_tokens or len(written) == count:
+            break
+        logits = backend.forward(sequence, written[-1:], last + len(written))
+    return written
