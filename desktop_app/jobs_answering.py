@@ -1,22 +1,24 @@
-"""The worker's jobs that use the model: questions, asked anew, edited or forked."""
+"""The worker's jobs that use the model: questions, asked anew, edited or forked; its caches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from desktop_app import records
+from desktop_app import cache_clearing, records
 from desktop_app.asking import Asker
 from desktop_app.composition import Composition
-from desktop_app.jobs_lookup import opened
+from desktop_app.jobs_lookup import cache_figures, opened
 from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice, EvidenceFound
 
-Answering = records.Ask | records.Regenerate | records.Edit | records.ForkConversation
+Asking = records.Ask | records.Regenerate | records.Edit
+Answering = Asking | records.ForkConversation | records.ClearCache
 
 
 class AnsweringJobs:
     """Runs on one thread; `stop` may come from any."""
 
     def __init__(self, composition: Composition) -> None:
+        self._composition = composition
         self._asker = Asker(composition)
 
     def handle(self, request: Answering) -> Iterator[records.Reply]:
@@ -24,6 +26,10 @@ class AnsweringJobs:
         if isinstance(request, records.ForkConversation):
             entry = self._asker.fork(request.conversation, request.turns)
             yield opened(request.job, self._asker.history, entry.id)
+            return
+        if isinstance(request, records.ClearCache):
+            cache_clearing.clear(self._composition, request.conversation)
+            yield cache_figures(request.job, self._composition)
             return
         for event in self._events(request):
             yield self._reply(request.job, request.conversation, event)
@@ -40,9 +46,7 @@ class AnsweringJobs:
         """Closes the library."""
         self._asker.close()
 
-    def _events(
-        self, request: records.Ask | records.Regenerate | records.Edit
-    ) -> Iterator[AnswerEvent]:
+    def _events(self, request: Asking) -> Iterator[AnswerEvent]:
         if isinstance(request, records.Ask):
             return self._asker.ask(
                 request.question,

@@ -36,6 +36,11 @@ def opened(job: int, history: History, conversation: str) -> records.Conversatio
     return records.ConversationOpened(job, _entry(found), messages)
 
 
+def cache_figures(job: int, composition: Composition) -> records.CacheFigures:
+    """What the engine keeps where."""
+    return records.CacheFigures(job, codec.plain(composition.engine.cache_report()))
+
+
 class LookupJobs:
     """Lists, conversations, settings, cache figures.
 
@@ -110,12 +115,7 @@ class LookupJobs:
 
     @handle.register
     def _(self, request: records.GetCacheReport) -> Replies:
-        yield self._cache(request.job)
-
-    @handle.register
-    def _(self, request: records.ClearCache) -> Replies:
-        self._composition.engine.clear_cache(request.conversation)
-        yield self._cache(request.job)
+        yield cache_figures(request.job, self._composition)
 
     @property
     def _history(self) -> History:
@@ -129,10 +129,6 @@ class LookupJobs:
     def _conversations(self, job: int) -> records.ConversationList:
         entries = tuple(_entry(c) for c in self._history.conversations())
         return records.ConversationList(job, entries)
-
-    def _cache(self, job: int) -> records.CacheFigures:
-        report = self._composition.engine.cache_report()
-        return records.CacheFigures(job, codec.plain(report))
 
     def _prefetch(self, conversation: str) -> None:
         with contextlib.suppress(UnknownConversation):

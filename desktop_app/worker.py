@@ -30,7 +30,13 @@ logger = logging.getLogger(__name__)
 _SECONDS_TO_CLOSE = 8.0
 
 DOCUMENTS = (records.Ingest, records.Remove)
-ANSWERING = (records.Ask, records.Regenerate, records.Edit, records.ForkConversation)
+ANSWERING = (
+    records.Ask,
+    records.Regenerate,
+    records.Edit,
+    records.ForkConversation,
+    records.ClearCache,
+)
 SLOW = (records.FindRectangles, records.Doctor, records.ListModels)
 
 

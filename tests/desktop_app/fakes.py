@@ -148,9 +148,6 @@ class FakeEngine:
         self.conversation(name)
         del self.turns[name]
 
-    def clear_cache(self, name: str) -> None:
-        self.calls.append(f"clear {name}")
-
     def cache_report(self) -> dict[str, object]:
         return {"conversations": len(self.turns)}
 

@@ -70,6 +70,20 @@ def test_turns_are_asked_again_edited_forked_and_deleted(window: Window) -> None
     assert "c" not in [c["id"] for c in figures.values["conversations"]]
 
 
+def test_cleared_caches_cost_time_and_nothing_else(window: Window, tmp_path: Path) -> None:
+    ask(window)
+    ask(window, "And the term?", "other")
+    folder = tmp_path / "library" / "conversations"
+    for conversation, left in (("c", 1), ("", 0)):
+        figures = window.do(records.ClearCache, conversation=conversation)[0]
+        assert isinstance(figures, records.CacheFigures)
+        assert len(list(folder.glob("*/transcript"))) == 2
+        assert len([f for f in folder.glob("*/cache") if f.parent.name != "shared"]) == left
+    after = ask(window, "And how is liability limited?")
+    assert after.turn == 1
+    assert after.answer.stats["reused_tokens"] == 0
+
+
 def test_an_engine_that_is_killed_costs_one_line(window: Window) -> None:
     before = ask(window)
     for engine in engines(window):
