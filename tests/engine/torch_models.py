@@ -65,6 +65,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         "Gemma3",
         {
             **_GEMMA,
+            "query_pre_attn_scalar": 16,
             "final_logit_softcapping": 2.0,
             "rope_parameters": {
                 "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
@@ -83,7 +84,10 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
             }
         },
     ),
-    "phi3-longrope": ("Phi3", {"rope_parameters": _LONGROPE}),
+    "phi3-longrope": (
+        "Phi3",
+        {"rope_parameters": _LONGROPE, "original_max_position_embeddings": 512},
+    ),
 }
 
 
