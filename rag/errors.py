@@ -1,17 +1,17 @@
 """The exceptions of `rag`. Each message is one sentence a user can act on.
 
-    RagError
-    ├── DocumentError         a file can't be read
-    │   ├── NotReadable       not a PDF or text, empty, damaged
-    │   ├── PasswordNeeded    locked, or the password is wrong
-    │   └── NoText            no page has text that can be used
-    ├── EmbedderError         the embedding model is missing or damaged
-    ├── StoreError            the library folder can't be read or written
-    │   ├── StoreReadOnly
-    │   ├── StoreFull         the disk is full; nothing was changed
-    │   └── MigrationFailed   the library was left as it was; a backup is beside it
-    ├── UnknownDocument
-    └── InvalidQuestion       empty, or asked before any document was added
+RagError
+├── DocumentError         a file can't be read
+│   ├── NotReadable       not a PDF or text, empty, damaged
+│   ├── PasswordNeeded    locked, or the password is wrong
+│   └── NoText            no page has text that can be used
+├── EmbedderError         the embedding model is missing or damaged
+├── StoreError            the library folder can't be read or written
+│   ├── StoreReadOnly
+│   ├── StoreFull         the disk is full; nothing was changed
+│   └── MigrationFailed   the library was left as it was; a backup is beside it
+├── UnknownDocument
+└── InvalidQuestion       empty, or asked before any document was added
 """
 
 
