@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.cache_file import Block, CacheFile
-from engine.cache_format import BlockEntry, CacheIdentity
+from engine.cache_format import BlockEntry
+from engine.cache_identity import CacheIdentity
 from engine.disk import Disk
 from engine.errors import CacheFileError
 from engine.folders import SHARED

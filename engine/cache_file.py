@@ -19,15 +19,15 @@ from engine.cache_format import (
     HEAD_SIZE,
     SECTOR,
     BlockEntry,
-    CacheIdentity,
     Head,
     Index,
-    Signer,
     pack_head,
     pack_index,
+    stated_identity,
     unpack_head,
     unpack_index,
 )
+from engine.cache_identity import CacheIdentity, Signer
 from engine.disk import Buffer, Disk, read_exactly
 from engine.types import TokenId
 
@@ -76,8 +76,12 @@ class CacheFile:
         self._signer = Signer(identity)
         self._head: Head | None = None
 
-    def read_index(self) -> Index:
+    def read_index(self, *, anyones: bool = False) -> Index:
         """Reads head and index, checking everything but the blocks' own bytes.
+
+        Args:
+            anyones: take model, prompt and layout from the file instead of comparing them; for
+                reports. The owner must match in any case.
 
         Raises:
             FileNotFoundError: there is no file.
@@ -90,6 +94,8 @@ class CacheFile:
             raw = memoryview(bytearray(head.index_size))
             read_exactly(file, head.index_at, raw)
         self._signer.check(raw, head.nonce, head.tag)
+        if anyones:
+            self.identity = stated_identity(raw, self.identity)
         self.index = unpack_index(raw, self.identity, head.end)
         self._head = head
         return self.index
@@ -157,8 +163,9 @@ class CacheFile:
         is how a fork stops sharing its parent's file.
         """
         signer = self._signer if identity is None else Signer(identity)
-        blocks = _Copies(self)
-        self._write_new(blocks.entries, self.index, signer, identity or self.identity, blocks)
+        # One block at a time, so that no memory is needed for the whole.
+        blocks = (self.read_blocks([entry])[0] for entry in self.index.entries)
+        self._write_new(blocks, self.index, signer, identity or self.identity)
 
     @property
     def nbytes(self) -> int:
@@ -202,11 +209,10 @@ class CacheFile:
 
     def _write_new(
         self,
-        blocks: Sequence[Block | BlockEntry],
+        blocks: Iterable[Block],
         index: Index,
         signer: Signer | None = None,
         identity: CacheIdentity | None = None,
-        copies: _Copies | None = None,
     ) -> None:
         signer, identity = signer or self._signer, identity or self.identity
         temporary = self.path.with_name(f"{self.path.name}.tmp")
@@ -216,9 +222,7 @@ class CacheFile:
             with self._disk.open_write(temporary, create=True) as file:
                 placed: list[BlockEntry] = []
                 end = HEAD_SIZE
-                for item in blocks:
-                    block = copies.read(item) if isinstance(item, BlockEntry) and copies else item
-                    assert isinstance(block, Block)
+                for block in blocks:
                     placed.append(self._write_block(file, end, block, signer))
                     end += block.nbytes
                 index = replace(index, entries=_ordered(placed))
@@ -242,17 +246,6 @@ class CacheFile:
             block.position, block.place, block.ids, block.exact, block.context, offset,
             block.nbytes, nonce, tag,
         )  # fmt: skip
-
-
-class _Copies:
-    """Blocks of a file read one at a time, so that compaction needs no memory for the whole."""
-
-    def __init__(self, file: CacheFile) -> None:
-        self._file = file
-        self.entries = list(file.index.entries)
-
-    def read(self, entry: BlockEntry) -> Block:
-        return self._file.read_blocks([entry])[0]
 
 
 class _FreeSpace:

@@ -45,20 +45,17 @@ no encryption.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
-import os
 import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
+from engine.cache_identity import CacheIdentity
 from engine.disk import Buffer
 from engine.errors import CacheFileError
 from engine.types import TokenId
@@ -78,34 +75,6 @@ _HEAD = struct.Struct("<8sIIQQQQ12s16s")
 _CRC = struct.Struct("<I")
 _COUNT = struct.Struct("<I")
 _ENTRY = struct.Struct("<IIIIQQ12s16sI16s")
-
-
-@dataclass(frozen=True, slots=True)
-class CacheIdentity:
-    """Whose keys and values they are, and what made them; all of it must match on reading.
-
-    Attributes:
-        conversation, salt: the owner. The salt is random, kept in the transcript.
-        fingerprint: of the model. prompt: hash of the tokenizer and the chat template.
-        layout: `Backend.layout`. bytes_per_token: bounds what a block may claim.
-    """
-
-    conversation: str
-    salt: bytes
-    fingerprint: str
-    prompt: str
-    layout: str
-    bytes_per_token: int
-
-    def header(self) -> dict[str, object]:
-        """The part that stands in the file, readable."""
-        return {
-            "conversation": self.conversation,
-            "fingerprint": self.fingerprint,
-            "prompt": self.prompt,
-            "layout": self.layout,
-            "bytes_per_token": self.bytes_per_token,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,30 +120,6 @@ class Head:
     end: int
     nonce: bytes
     tag: bytes
-
-
-class Signer:
-    """Computes and checks tags under one conversation's key."""
-
-    def __init__(self, identity: CacheIdentity) -> None:
-        owner = identity.conversation.encode("utf-8", "surrogatepass")
-        digest = hashlib.blake2b(identity.salt, digest_size=32, person=b"clausebook kv")
-        digest.update(owner)
-        self._key = AESGCM(digest.digest()[:16])
-
-    def sign(self, data: Buffer) -> tuple[bytes, bytes]:
-        """A fresh nonce and the tag of `data`."""
-        nonce = os.urandom(12)
-        return nonce, self._key.encrypt(nonce, b"", data)
-
-    def check(self, data: Buffer, nonce: bytes, tag: bytes) -> None:
-        """Raises CacheFileError unless `tag` is of `data`."""
-        try:
-            self._key.decrypt(nonce, tag, data)
-        except InvalidTag as error:
-            raise CacheFileError(
-                "the bytes are damaged, or belong to another conversation"
-            ) from error
 
 
 def pack_head(head: Head) -> bytes:
@@ -260,6 +205,20 @@ def check_entries(entries: Sequence[BlockEntry], bytes_per_token: int, end: int)
     extents = sorted((entry.offset, entry.offset + entry.size) for entry in entries)
     if any(before[1] > after[0] for before, after in itertools.pairwise(extents)):
         raise CacheFileError("its blocks overlap")
+
+
+def stated_identity(raw: Buffer, owner: CacheIdentity) -> CacheIdentity:
+    """The owner, and of what an index with a good tag says that it was made with."""
+    header, _ = _split_header(raw)
+    number = header.get("bytes_per_token")
+    return CacheIdentity(
+        owner.conversation,
+        owner.salt,
+        fingerprint=str(header.get("fingerprint", "")),
+        prompt=str(header.get("prompt", "")),
+        layout=str(header.get("layout", "")),
+        bytes_per_token=number if isinstance(number, int) else 0,
+    )
 
 
 def _split_header(raw: Buffer) -> tuple[dict[str, object], memoryview]:

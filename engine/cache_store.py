@@ -13,7 +13,7 @@ from typing import Literal
 
 from engine.cache_disk import CacheDisk
 from engine.cache_file import Block
-from engine.cache_format import CacheIdentity
+from engine.cache_identity import CacheIdentity
 from engine.cache_memory import MemoryTier
 from engine.cache_plan import Span, joined
 from engine.cold_store import ColdStore, Save, Wanted

@@ -15,7 +15,8 @@ from pathlib import Path
 from engine.background import Background
 from engine.cache_disk import CacheDisk
 from engine.cache_file import Block
-from engine.cache_format import BlockEntry, CacheIdentity
+from engine.cache_format import BlockEntry
+from engine.cache_identity import CacheIdentity
 from engine.cache_plan import Planned, Span, compare
 from engine.disk import Buffer
 from engine.types import TokenId

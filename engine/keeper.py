@@ -16,7 +16,8 @@ from pathlib import Path
 from engine.backend import Backend
 from engine.cache_disk import CacheDisk
 from engine.cache_file import Block
-from engine.cache_format import BlockEntry, CacheIdentity
+from engine.cache_format import BlockEntry
+from engine.cache_identity import CacheIdentity
 from engine.cache_store import CacheStore
 from engine.conversation import Conversation
 from engine.disk import Disk

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.cache_format import CacheIdentity
+from engine.cache_identity import CacheIdentity
 from engine.cache_store import CacheStore
 from engine.conversation import Conversation
 from engine.device import Device

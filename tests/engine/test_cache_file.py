@@ -20,13 +20,12 @@ from engine.cache_format import (
     HEAD_SIZE,
     SECTOR,
     BlockEntry,
-    CacheIdentity,
     Index,
-    Signer,
     check_entries,
     pack_index,
     unpack_index,
 )
+from engine.cache_identity import CacheIdentity, Signer
 from engine.disk import Disk
 from engine.errors import CacheFileError
 

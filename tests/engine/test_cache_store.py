@@ -12,7 +12,7 @@ import pytest
 
 from engine.cache_disk import CacheDisk
 from engine.cache_file import Block
-from engine.cache_format import CacheIdentity
+from engine.cache_identity import CacheIdentity
 from engine.cache_plan import Span
 from engine.cache_store import CacheStore
 from engine.disk import Disk
