@@ -229,11 +229,26 @@ def _writable(folder: Path) -> bool:
 
 def _library(folder: Path) -> tuple[Line, ...]:
     lines = [_found("Documents", lambda: _documents(folder))]
-    caches = paths.conversations_folder(folder)
-    names = [p for p in caches.iterdir() if p.is_dir()] if caches.is_dir() else []
-    kept = _bytes_below(caches) if names else 0
-    lines.append(Line("Conversations", f"{len(names)} with {_size(kept)} of caches", data=kept))
+    lines.append(_conversations(paths.conversations_folder(folder)))
     return tuple(lines)
+
+
+def _conversations(folder: Path) -> Line:
+    """How many there are, and what is kept of them; damaged caches are only slow, so no problem."""
+    from engine.cache_inspection import list_caches
+
+    caches = list_caches(folder)
+    own = [one for one in caches if one.conversation]
+    size = _bytes_below(folder) if folder.is_dir() else 0
+    text = f"{len(own)} with {_size(size)} of caches"
+    if own:
+        cached = sum(one.cached_tokens for one in caches)
+        text += f" ({sum(one.tokens for one in own):,} tokens, {cached:,} of them cached)"
+    bad = sum(bool(one.problem) for one in caches)
+    todo = "They will be set aside and read again; `clausebook cache verify` names them."
+    if bad:
+        return Line("Conversations", f"{text}, {bad} damaged", todo=todo, data=size)
+    return Line("Conversations", text, data=size)
 
 
 def _documents(folder: Path) -> str:

@@ -14,6 +14,7 @@ from desktop_app.doctor import Findings, Line, Section
 from desktop_app.settings import Settings
 from tests.desktop_app.cli_runner import Cli
 from tests.desktop_app.fakes import fakes
+from tests.engine.kept_engines import Kept
 
 
 def crash() -> str:
@@ -54,14 +55,15 @@ def test_everything_in_order(composed: Composition, contract: Path) -> None:
     library = composed.open_library()
     list(library.ingest([contract]))
     library.close()
-    cache = paths.conversations_folder(composed.library_folder) / "c"
-    cache.mkdir(parents=True)
-    (cache / "cache").write_bytes(bytes(5_000_000))
+    kept = Kept(paths.conversations_folder(composed.library_folder))
+    kept.ask("lease", "What is the rent?")
+    kept.engine.close()
+    kept.file("lease").with_name("cache.1.bad").write_bytes(bytes(5_000_000))
     findings = doctor.examine(composed)
     assert findings.problems == ()
     found = lines(findings)
     assert found["Documents"].value.startswith("1 with 1 pages")
-    assert found["Conversations"].value == "1 with 5 MB of caches"
+    assert found["Conversations"].value.startswith("1 with 5 MB of caches (")
     assert found["Language model"].value == "fake"
     assert "GB free" in found["Library"].value
     plain = doctor.plain(findings)
@@ -149,3 +151,16 @@ def test_the_command(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert cli("doctor") == 1
     assert "  ! Library" in cli.out
     assert "-> Make it." in cli.out
+
+
+@pytest.mark.usefixtures("_quick")
+def test_a_damaged_cache_is_told_and_is_no_problem(composed: Composition) -> None:
+    kept = Kept(paths.conversations_folder(composed.library_folder))
+    kept.ask("lease", "What is the rent?")
+    kept.engine.close()
+    kept.file("lease").write_bytes(b"junk" * 2000)
+    findings = doctor.examine(composed)
+    line = lines(findings)["Conversations"]
+    assert line.value.endswith("1 damaged")
+    assert "cache verify" in line.todo
+    assert not line.problem
