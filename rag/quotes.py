@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from rag import sentences
 from rag.answer_type import holds_expected
+from rag.concepts import expand
 from rag.protocols import Embedder
 from rag.sentences import Sentence
 from rag.types import Chunk, Hit, Span
 
 # Weights of `rank`, tuned on half of the open questions with known pages.
 _SHARED = 0.4
+_WORDED = 0.5
 _EXPECTED = 0.4
 _PLACE = 0.2
 _STEM = 6
@@ -31,7 +33,13 @@ _HEADING = re.compile(
     r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
     re.IGNORECASE,
 )
+# "C. The Distributor's Objectives.": every word but the small ones has a capital.
+_TITLE = re.compile(
+    r"(?:\(?[A-Z0-9]{1,3}[.)]\s*)?[A-Z][\w'’-]*"
+    r"(?:,? (?:of|the|and|or|for|to|in|on|[A-Z][\w'’-]*)){0,7}\."
+)
 _LEADING = re.compile(
+    r"\d{1,3}\n|"
     r"\d{1,2}\.?\s+[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,6}(?:\n|\s+(?=\d{1,2}\.\d))"
 )
 # A form to be filled in: "[party]", "[ ]", "____".
@@ -49,7 +57,8 @@ _STOP = frozenset(
 class Quote:
     """A sentence of a passage, verbatim, with its place; a higher score is better.
 
-    `meaning` is the cosine of the question and the sentence.
+    `meaning` is the cosine of the question and the sentence; `worded` that of the sentence and
+    the usual wording of the kind of clause asked for (of `meaning`'s value if there is none).
     """
 
     text: str
@@ -58,6 +67,7 @@ class Quote:
     stop: int
     score: float
     meaning: float = 0.0
+    worded: float = 0.0
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -98,19 +108,25 @@ def rank(
         (hit, place, sentence)
         for place, hit in enumerate(hits)
         for sentence in map(_headless, sentences.split(hit.chunk.text))
-        if len(words(sentence.text)) >= 2 and not _HEADING.fullmatch(sentence.text)
+        if len(words(sentence.text)) >= 2 and not _is_heading(sentence.text)
     ]
     if not found:
         return []
-    vectors = embedder.embed([full, *(s.text for _, _, s in found)])
-    similar = vectors[1:] @ vectors[0]
+    wordings = expand(question, context).wordings
+    vectors = embedder.embed([full, *wordings, *(s.text for _, _, s in found)])
+    rows = vectors[1 + len(wordings) :]
+    similar = rows @ vectors[0]
+    usual = (rows @ vectors[1 : 1 + len(wordings)].T).max(axis=1) if wordings else similar
     said = [words(s.text) for _, _, s in found]
     weight = _weights(words(full), said)
     quotes = []
-    for (hit, place, sentence), meaning, has in zip(found, similar, said, strict=True):
+    for (hit, place, sentence), meaning, worded, has in zip(
+        found, similar, usual, said, strict=True
+    ):
         shared = sum(w for word, w in weight.items() if word in has)
         score = (
             float(meaning)
+            + _WORDED * float(worded)
             + _SHARED * shared
             + _EXPECTED * holds_expected(question, sentence.text)
             + _PLACE / (1 + place)
@@ -122,6 +138,10 @@ def rank(
         )
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
+
+
+def _is_heading(text: str) -> bool:
+    return bool(_HEADING.fullmatch(text) or _TITLE.fullmatch(text))
 
 
 def _headless(sentence: Sentence) -> Sentence:
