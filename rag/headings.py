@@ -41,10 +41,14 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("bullet", r"(?P<id>[•●▪◦‣·*\uf0b7o-])\s+"),
     )
 )
-_LEVELS = {
-    "title": 1, "number": 2, "decimal": 2, "letter": 6, "paren": 7, "bullet": 9,
-    "zh_part": 1, "zh_annex": 1, "zh_section": 4, "zh_article": 5, "zh_number": 2, "zh_paren": 7,
+LEVELS = {
+    "zh_annex": 3, "zh_section": 4, "title": 10, "zh_article": 15, "zh_number": 18,
+    "number": 20, "decimal": 20, "letter": 60, "paren": 70, "zh_paren": 70, "bullet": 90,
 }  # fmt: skip
+CAPITALS, TITLE_CASE = 10, 80
+"""Levels of headings without a mark."""
+
+_ATTACHED = re.compile(r"(?:schedule|exhibit|annex|appendix|attachment|part)\b", re.IGNORECASE)
 _SMALL = frozenset(
     "a an and as at by for from in of on or the to under with without upon its via per".split()
 )
@@ -62,7 +66,7 @@ class Mark:
     Attributes:
         kind: a key of the table above, e.g. "decimal".
         id: the mark itself, e.g. "12.3", "ARTICLE IX", "第十二条".
-        level: depth, 1 for parts and articles.
+        level: depth, a smaller number for what is higher up.
         stop: where the text after the mark begins.
     """
 
@@ -79,7 +83,7 @@ def mark(paragraph: str) -> Mark | None:
         if not found:
             continue
         identity = found.group("id")
-        level = _LEVELS[kind]
+        level = LEVELS.get(kind, 0)
         if kind == "title":
             word = found.group("title")
             if not word[0].isupper() and word != "§":
@@ -87,7 +91,7 @@ def mark(paragraph: str) -> Mark | None:
             level = _title_level(word, identity)
             identity = f"{word} {identity}"
         elif kind == "decimal":
-            level = 2 + identity.count(".")
+            level += 10 * identity.count(".")
         elif kind == "zh_part":
             level = 3 if identity.endswith("章") else 2 if identity.endswith("分编") else 1
         return Mark(kind, identity + (found.groupdict().get("paren") or ""), level, found.end())
@@ -96,8 +100,8 @@ def mark(paragraph: str) -> Mark | None:
 
 def _title_level(word: str, identity: str) -> int:
     if word.lower() in ("section", "clause", "§", "item"):
-        return 2 + identity.count(".")
-    return 1
+        return LEVELS["number"] + 10 * identity.count(".")
+    return LEVELS["title"]
 
 
 def starts_clause(line: str) -> bool:
@@ -119,7 +123,7 @@ def caption(paragraph: str) -> str:
     found = mark(paragraph)
     rest = paragraph[found.stop :] if found else paragraph
     if is_heading(paragraph):
-        return rest.strip(" .:").strip()
+        return rest.strip(" .:\u2014\u2013-").strip()
     run_in = _CAPTION.match(rest)
     if run_in and (found or len(run_in.group("caption").split()) <= 8):
         text = run_in.group("caption").strip()
@@ -150,6 +154,8 @@ def is_heading(paragraph: str) -> bool:
         return False
     if all(c.isupper() for c in letters):
         return True
+    if found and found.kind == "title" and _ATTACHED.match(text) and len(rest.split()) <= 7:
+        return rest[:1].isupper()
     return _is_title_case(rest.rstrip(".:")) and len(rest.split()) <= 10
 
 

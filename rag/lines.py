@@ -7,6 +7,7 @@ around it; `structure` drops running headers and footers first.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -21,7 +22,16 @@ _HYPHEN = re.compile(r"(?<=[a-z]{2})[-\u2010]$")
 _SPACES = re.compile(r"[ \t\xa0\u2000-\u200a\u202f\u205f\u3000]+")
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _LEADERS = re.compile(r"(?:\.\s?){5,}|\u2026{2,}|_{5,}")
-_COLUMNS = re.compile(r"\S {3,}\S+.* {3,}\S|\t\S*.*\t")
+_COLUMNS = re.compile(r"\S {3,}\S+.* {3,}\S|\S\t\S|\u2026 \d{1,4}$")
+_MARK_GAP = re.compile(
+    r"^(\s*(?:\(?[A-Za-z0-9]{1,4}[.)]|\d{1,2}(?:\.\d{1,2})*|[\u2022\u25cf\u25aa\uf0b7*\u2013-]|"
+    r"[\u201c\"](?=[A-Z])|(?:section|article|clause|第\S{1,4}条)\s*[\w.]*))\t",
+    re.IGNORECASE,
+)
+_PAGE_CELL = re.compile(r"\S\t(?P<n>\d{1,4})\s*$")
+_CONTENTS = 3  # entries of a table of contents, at least
+_SHORT = 0.55  # share of a full line below which a line wasn't wrapped
+_INNER_BREAK = re.compile(r"\b([A-Za-z]+)[\ufffe\x02](?=[a-z])")
 _ENDS = re.compile(r"[.;:!?\u3002\uff1b\uff1a\uff01\uff1f][\"'\u201d\u2019)]*$")
 _REFERS = re.compile(
     r"(?:sections?|articles?|clauses?|paragraphs?|schedule|exhibit|under|to|in|of|and|or|with|by|"
@@ -43,25 +53,57 @@ def tidy(line: str) -> str:
 
 
 def paragraphs(lines: Sequence[str]) -> list[str]:
-    """The paragraphs of a page's tidy lines: wrapped lines joined, words whole, tables by line."""
+    """The paragraphs of a page's tidy lines: wrapped lines joined, words whole, tables by row."""
+    lines = _contents_marked([_without_mark_gap(line) for line in lines])
     width = _usual_width(lines)
     done: list[str] = []
-    last = ""  # the line before, as it stood; empty before a paragraph
+    last, in_row = "", False  # the line before, as it stood; whether it belongs to a row
     for line in lines:
         bare = line.strip()
-        if bare and done and last and not _begins(bare, last, width):
+        continued = line.startswith("\t") and bool(last) and not starts_clause(bare)
+        row = _is_row(bare)
+        begins = row or in_row or not last or _begins(bare, last, width)
+        if bare and done and (continued or not begins):
             done[-1] = join(done[-1], bare)
         elif bare:
             done.append(bare)
-        last = bare
+        last, in_row = bare, row or (continued and in_row)
     return [squeezed for p in done if re.search(r"\w", squeezed := squeeze(p))]
 
 
+def _without_mark_gap(line: str) -> str:
+    """The gap between a clause's mark and its text is no table's."""
+    found = _MARK_GAP.match(line)
+    if found and not (found.group(1).strip().isdigit() and "\t" in line[found.end() :]):
+        return f"{found.group(1)} {line[found.end() :]}"
+    return line
+
+
+def _contents_marked(lines: Sequence[str]) -> list[str]:
+    """Where three lines or more end in page numbers that don't fall, a leader before each."""
+    done = list(lines)
+    run: list[int] = []
+    before = -1
+    for place, line in enumerate([*lines, ""]):
+        found = _PAGE_CELL.search(line)
+        number = int(found["n"]) if found and line.count("\t") == 1 else -1
+        if run and (number < before or number < 0):
+            if len(run) >= _CONTENTS:
+                for entry in run:
+                    done[entry] = done[entry].replace("\t", " \u2026 ")
+            run = []
+        if number >= 0:
+            run.append(place)
+        before = number
+    return done
+
+
 def squeeze(text: str) -> str:
-    """Runs of white space as one space; leftover marks of broken words gone."""
+    """Runs of white space as one space, cells parted by bars, broken words whole."""
     text = _LEADERS.sub(" \u2026 ", text)
+    text = _INNER_BREAK.sub(lambda m: m[1] + ("-" if m[1].lower() in _KEPT_HYPHEN else ""), text)
     text = text.replace("\xad", "").replace("\ufffe", "-").replace("\x02", "-")
-    return _SPACES.sub(" ", text).strip()
+    return _SPACES.sub(" ", re.sub(r"\s*\t\s*", " | ", text)).strip()
 
 
 def join(first: str, second: str) -> str:
@@ -79,14 +121,14 @@ def join(first: str, second: str) -> str:
 
 
 def _begins(line: str, last: str, width: int) -> bool:
-    """Whether `line` begins a paragraph, given the line before it."""
+    """Whether `line` begins a paragraph, given the line before it; neither is a table's row."""
     if starts_clause(line) and not _wrapped_reference(last):
-        return True
-    if _is_row(line) or _is_row(last):
         return True
     if is_heading(last) and not (last.isupper() and line.isupper()):
         return True
     if is_heading(line) and (_ENDS.search(last) or line.isupper() != last.isupper()):
+        return True
+    if _cells(last) < _SHORT * width and not line[:1].islower():
         return True
     return bool(_ENDS.search(last)) and _cells(last) < 0.75 * width
 
@@ -103,7 +145,7 @@ def _is_row(line: str) -> bool:
 def _usual_width(lines: Sequence[str]) -> int:
     """Width of a full line: that of the tenth widest in a hundred."""
     widths = sorted(_cells(line.strip()) for line in lines if line.strip())
-    return widths[int(0.9 * (len(widths) - 1))] if widths else 0
+    return widths[math.ceil(0.9 * (len(widths) - 1))] if widths else 0
 
 
 def _cells(line: str) -> int:

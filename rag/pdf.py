@@ -10,8 +10,6 @@ user reads their own document on their own machine, and nothing leaves it.
 
 from __future__ import annotations
 
-import ctypes
-import itertools
 import logging
 from collections.abc import Iterator
 from functools import cache
@@ -19,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from rag.errors import NotReadable, PasswordNeeded
+from rag.layout import laid_out
 from rag.quality import quality
 from rag.raw_page import RawPage
 
 _GOOD = 0.9
-_GAP = 1.45  # a line further down than this many usual line steps begins a paragraph
 
 
 class Pdf:
@@ -86,7 +84,7 @@ class Pdf:
         except pypdfium2.PdfiumError:
             return ""
         try:
-            return _with_paragraphs(textpage)
+            return laid_out(textpage)
         finally:
             textpage.close()
             page.close()
@@ -160,30 +158,3 @@ def _open_pypdf(path: Path, password: str) -> Any:
     except _pypdf_fails() as error:
         raise damaged from error
     return reader
-
-
-def _with_paragraphs(textpage: Any) -> str:
-    """The page's text with an empty line where the distance between two lines is a paragraph's."""
-    from pypdfium2 import raw
-
-    lines = textpage.get_text_range().split("\r\n")
-    tops: list[float | None] = []
-    box = [ctypes.c_double() for _ in range(4)]
-    at = 0
-    for line in lines:
-        seen = at + len(line) - len(line.lstrip())
-        done = line.strip() and raw.FPDFText_GetCharBox(textpage, seen, *map(ctypes.byref, box))
-        tops.append(box[2].value if done else None)  # box: left, right, bottom, top
-        at += len(line) + 2
-    return "\n".join(_separate(lines, tops))
-
-
-def _separate(lines: list[str], tops: list[float | None]) -> Iterator[str]:
-    steps = [a - b for a, b in itertools.pairwise(tops) if a is not None and b is not None]
-    down = sorted(step for step in steps if step > 1)
-    usual = down[len(down) // 2] if down else 0.0
-    for index, line in enumerate(lines):
-        before, here = (tops[index - 1] if index else None), tops[index]
-        if before is not None and here is not None and usual and before - here > _GAP * usual:
-            yield ""
-        yield line

@@ -6,15 +6,17 @@ a number lasts until the next numbered clause; entries of a table of contents ch
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rag.headings import caption, is_heading, mark
+from rag.headings import CAPITALS, LEVELS, TITLE_CASE, caption, is_heading, mark
 
 CONTENTS = "Contents"
 _ENTRY = re.compile(r"(?:\u2026|\s)\s*(?:page\s*)?(?:\d{1,3}|[ivxl]{1,6}|[A-Z]-\d{1,3})\s*$", re.I)
+_BARE = re.compile(r"(?P<n>\d{1,2})\s+[A-Z\u3400-\u9fff][^.;:]{2,70}")
 _OFTEN = 4  # a heading that stands so many times is a running line that the pages hid
 _DEPTH = 3
 _LONGEST = 80
@@ -32,8 +34,10 @@ class SectionPath:
 
     def __init__(self, paragraphs: Iterable[str]) -> None:
         """`paragraphs` are the whole document's: what repeats is found in them first."""
-        counts = Counter(text for p in paragraphs if len(text := p.strip()) <= 100)
+        every = [p.strip() for p in paragraphs]
+        counts = Counter(text for text in every if len(text) <= 100)
         self._often = {text for text, count in counts.items() if count >= _OFTEN}
+        self._bare = {one for one, two in itertools.pairwise(every) if _heads(one, two)}
         self._stack: list[_Heading] = []
         self._contents = False
 
@@ -45,7 +49,10 @@ class SectionPath:
         )
         if self._contents:
             return CONTENTS
-        if paragraph.strip() not in self._often:
+        bare = paragraph.strip()
+        if bare in self._bare:
+            self._push(_Heading(LEVELS["number"], bare, True))
+        elif bare not in self._often:
             heading = _heading(paragraph)
             if heading is not None:
                 self._push(heading)
@@ -54,7 +61,7 @@ class SectionPath:
     def _push(self, heading: _Heading) -> None:
         if heading.numbered:
             self._stack = [h for h in self._stack if h.numbered and h.level < heading.level]
-        elif heading.level == 1:
+        elif heading.level == CAPITALS:
             self._stack = []
         else:
             self._stack = [h for h in self._stack if h.level < heading.level]
@@ -75,13 +82,20 @@ def is_contents_entry(paragraph: str) -> bool:
     )
 
 
+def _heads(one: str, two: str) -> bool:
+    """Whether `one`, e.g. "5 Delivery and acceptance", is the heading of `two`, "5.1 The …"."""
+    number = _BARE.fullmatch(one)
+    return bool(number) and number is not None and two.startswith(f"{number['n']}.1")
+
+
 def _heading(paragraph: str) -> _Heading | None:
     found = mark(paragraph)
     title = caption(paragraph)
     if found is None:
         if not title:
             return None
-        return _Heading(1 if is_heading(paragraph) and title.isupper() else 8, title, False)
+        capitals = is_heading(paragraph) and title.isupper()
+        return _Heading(CAPITALS if capitals else TITLE_CASE, title, False)
     named = found.kind in ("title", "decimal", "zh_article", "zh_annex", "zh_part", "zh_section")
     if found.kind == "bullet" or not (title or named):
         return None

@@ -38,6 +38,34 @@ def test_chinese_clauses_nest() -> None:
     ]
 
 
+def test_chinese_articles_stand_above_decimal_clauses() -> None:
+    assert walk("第二条 价款", "2.1 总价为一百元。", "第三条 付款", "3.1 分期支付。")[1:] == [
+        "第二条 价款 > 2.1",
+        "第三条 付款",
+        "第三条 付款 > 3.1",
+    ]
+
+
+def test_a_number_and_a_title_are_a_heading_where_its_clauses_follow() -> None:
+    assert walk(
+        "Part B Services and works",
+        "5 Inspection and acceptance",
+        "5.1 The Customer inspects.",
+        "5.2 It accepts.",
+        "6 pumps were delivered.",
+        "7 Price",
+        "7.1 It is high.",
+    ) == [
+        "Part B Services and works",
+        "Part B Services and works > 5 Inspection and acceptance",
+        "Part B Services and works > 5 Inspection and acceptance > 5.1",
+        "Part B Services and works > 5 Inspection and acceptance > 5.2",
+        "Part B Services and works > 5 Inspection and acceptance > 5.2",
+        "Part B Services and works > 7 Price",
+        "Part B Services and works > 7 Price > 7.1",
+    ]
+
+
 def test_a_heading_without_a_number_lasts_until_the_next_numbered_clause() -> None:
     assert walk(
         "SUPPLY AGREEMENT",
