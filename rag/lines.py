@@ -38,6 +38,12 @@ _REFERS = re.compile(
     r"than|within|the|see|this|such|least|[(,])$",
     re.IGNORECASE,
 )
+_WAITS = re.compile(
+    r"\b(?:a|an|and|any|are|as|at|be|been|between|by|dated|each|for|from|has|have|in|into|is|its|"
+    r"may|means|no|not|of|on|or|our|section|shall|such|than|that|the|their|this|to|under|upon|"
+    r"which|will|with|within|your|,)$",
+    re.IGNORECASE,
+)
 _ITEM_ENDS = re.compile(r"[;,]\s*(?:and|or|and/or)$", re.IGNORECASE)
 _KEPT_HYPHEN = frozenset(
     """non self co pre post re sub anti multi semi cross well third arm long short half ex inter
@@ -128,9 +134,16 @@ def _begins(line: str, last: str, width: int) -> bool:
         return True
     if is_heading(line) and (_ENDS.search(last) or line.isupper() != last.isupper()):
         return True
-    if _cells(last) < _SHORT * width and not line[:1].islower():
+    if _cells(last) < _SHORT * width and not (line[:1].islower() or _goes_on(last)):
         return True
     return bool(_ENDS.search(last)) and _cells(last) < 0.75 * width
+
+
+def _goes_on(last: str) -> bool:
+    """A line that can't be a paragraph's last: its last word or a bracket waits for another."""
+    if _WAITS.search(last):
+        return True
+    return last.count("(") > last.count(")") or last.count("\u201c") > last.count("\u201d")
 
 
 def _wrapped_reference(last: str) -> bool:
