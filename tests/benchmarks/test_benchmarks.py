@@ -62,7 +62,7 @@ def test_turns_are_flat_with_the_cache_and_grow_without(cli: Cli, tmp_path: Path
     for rows in (cached, restarted):
         read = [row["prefilled_tokens"] for row in rows[1:]]
         assert max(read) <= max(own) + 40
-        assert abs(report.slope(read)[0]) < 10
+        assert abs(report.slope(read)[0]) < 40
     assert report.slope([row["prefilled_tokens"] for row in cold])[0] > min(own) / 2
     assert [row["prompt_tokens"] for row in cold] == [row["prompt_tokens"] for row in cached]
     assert result["machine"]["cores"]
