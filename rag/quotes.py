@@ -131,13 +131,18 @@ def rank(
             + _EXPECTED * holds_expected(question, sentence.text)
             + _PLACE / (1 + place)
             - _LENGTH * min(1.0, len(sentence.text) / 800)
-            - _FORM * bool(_BLANK.search(sentence.text))
+            - _FORM * is_form(sentence.text)
         )
         quotes.append(
             Quote(sentence.text, hit.chunk, sentence.start, sentence.stop, score, float(meaning))
         )
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
+
+
+def is_form(text: str) -> bool:
+    """True for a form to be filled in and for a line of a table of contents."""
+    return bool(_BLANK.search(text))
 
 
 def _is_heading(text: str) -> bool:

@@ -52,7 +52,7 @@ _DUTY = re.compile(
 
 
 # The terms stand in the body; forms and schedules repeat or apply them.
-_ANNEX = re.compile(r"\b(form|annex|appendix|exhibit)\b|附件|附录", re.IGNORECASE)
+_ANNEX = re.compile(r"\b(form|annex|appendix|exhibit|contents)\b|附件|附录|目录", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,17 @@ def _topic(
     query = topic.query_zh if chinese else topic.query
     hits = library.search(query, documents, k=6)
     ranked = quotes.rank(query, hits, library.embedder)
-    best = next(
-        (q for q in ranked if topic.pattern.search(q.text) and not _ANNEX.search(q.chunk.section)),
-        next((q for q in ranked if topic.pattern.search(q.text)), None),
-    )
+    fitting = [q for q in ranked if topic.pattern.search(q.text) and _says(q.text)]
+    best = next((q for q in fitting if not _ANNEX.search(q.chunk.section)), None)
+    best = best or next(iter(fitting), None)
     return Finding(topic.name_zh if chinese else topic.name, best) if best else None
+
+
+def _says(text: str) -> bool:
+    """True for a sentence; false for a form, a line of contents and a row of a table."""
+    return not quotes.is_form(text) and text.rstrip('"”)]').endswith(
+        (".", ";", ":", "。", "；", "：")
+    )
 
 
 def _scan(asked: Survey, chunk: Chunk) -> Iterator[Finding]:
