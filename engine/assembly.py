@@ -14,6 +14,11 @@ from engine.keeper import Keeper
 from engine.memory_probe import Memory, device_memory, main_memory
 from engine.types import EngineOptions
 
+WHOLE_ONLY = (
+    "{} can't drop a part of what it has read: after an edit, and when its window is full, the "
+    "conversation is read again from its beginning."
+)
+
 Probe = Callable[[], Sequence[Memory]]
 
 
@@ -33,6 +38,8 @@ def assemble(
         probe, idle_time, disk: for tests; the machine's own by default.
     """
     notices: deque[str] = deque()
+    if not backend.info.can_trim:
+        notices.append(WHOLE_ONLY.format(backend.info.name))
     engine: Engine
 
     def sample() -> Sequence[Memory]:

@@ -56,7 +56,11 @@ class Housekeeping:
 
     def release_idle(self) -> bool:
         """Memory is short: lets one idle conversation leave; False if there is none."""
-        return self._tier.release_one() or self._device.evict_one()
+        released = self._tier.release_one() or self._device.evict_one()
+        trim = getattr(self._device.backend, "trim", None)
+        if trim is not None:
+            trim()  # a decoder that keeps freed memory for later gives it back
+        return released
 
     def idle_step(self) -> bool:
         """One small step of idle work, a batch at most; False when nothing is left or allowed."""

@@ -20,6 +20,7 @@ from engine.errors import NoFreeSequence, OutOfCells, RestoreError
 from engine.kv_blocks import BlockPool, BlockShape
 from engine.torch_attention import BlockAttention, TokenAttention
 from engine.torch_cells import Cells
+from engine.torch_device import free_memory
 from engine.torch_model import Decoder
 from engine.torch_state import decode_state, encode_state
 from engine.torch_workspace import Workspace
@@ -175,6 +176,14 @@ class TorchBackend:
     def nbytes(self, sequence: SequenceId) -> int:
         """Bytes of the sequence's cells, shared ones included."""
         return self._sequences[sequence].nbytes
+
+    def device_memory(self) -> tuple[int, int]:
+        """Free and total bytes of the GPU's memory; 0, 0 on a CPU: that is the machine's."""
+        return free_memory(self._decoder.device)
+
+    def trim(self) -> None:
+        """Gives blocks that no sequence uses back to the device."""
+        self._pool.trim()
 
     def close(self) -> None:
         """Frees the model and every sequence."""

@@ -31,3 +31,12 @@ def compute_type(device: torch.device) -> torch.dtype:
         return torch.bfloat16
     has = torch.cpu.get_capabilities()
     return torch.bfloat16 if has.get("avx512_bf16") or has.get("amx_bf16") else torch.float32
+
+
+def free_memory(device: torch.device) -> tuple[int, int]:
+    """Bytes of a GPU's memory that are free (or held by torch and unused), and all; else 0, 0."""
+    if device.type != "cuda":
+        return 0, 0
+    free, total = torch.cuda.mem_get_info(device)  # pragma: no cover - needs a GPU
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return free + unused, total  # pragma: no cover - needs a GPU

@@ -69,6 +69,7 @@ class Kept:
         return self.start()
 
     def events(self, name: str, question: str, most: int = 24, **more: object) -> Iterator[Event]:
+        self.now += 1.0
         use_cache = bool(more.pop("use_cache", True))
         system = str(more.pop("system", SYSTEM))
         turn = Turn(question, system, **more)  # type: ignore[arg-type]

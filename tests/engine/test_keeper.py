@@ -355,6 +355,7 @@ def test_a_model_that_cannot_trim_is_kept_as_a_whole(tmp_path: Path) -> None:
         kept.restart()
     assert texts(answers) == texts(expected)
     assert [one.stats.restored_from for one in answers] == ["", *["disk"] * 4]
+    assert "can't drop a part" in kept.notices[0]  # and the user is told
     # after an edit nothing can be kept, and that costs only time
     kept.engine.rewind("a", 1)
     answer = kept.ask("a", QUESTIONS[1])
@@ -574,6 +575,30 @@ def test_when_memory_is_short_the_window_shrinks_and_grows_again(tmp_path: Path)
     kept.ask("a", "And now?")
     assert any("4,096" in line for line in kept.notices)
     kept.engine.close()
+
+
+def test_a_decoder_gives_its_spare_memory_back(kept: Kept) -> None:
+    trims = []
+    kept.backend.trim = lambda: trims.append(1)  # type: ignore[attr-defined]
+    kept.ask("a", QUESTIONS[0])
+    assert kept.engine.house.release_idle()
+    assert trims == [1]
+
+
+def test_the_gpus_memory_is_watched_where_the_decoder_tells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.assembly import assemble
+    from engine.fake_backend import FakeBackend
+    from engine.types import EngineOptions
+
+    backend = FakeBackend(cells=9000)
+    backend.device_memory = lambda: (1 << 20, 8 << 30)  # type: ignore[attr-defined]
+    engine = assemble(backend, EngineOptions(Path(), backend="fake", window=8192))
+    engine.idle_step()
+    assert engine.window == 4096
+    assert "GPU memory is low (1 MB free)" in engine.notices[0]
+    engine.close()
 
 
 def test_a_partial_answer_of_a_dead_engine_is_adopted(kept: Kept) -> None:
