@@ -23,11 +23,18 @@ _ALIGNED = 16
 class Product(Protocol):
     """x ↦ x Wᵀ + b."""
 
-    def __call__(self, states: Tensor) -> Tensor:
-        """From (T, in) to (T, out), in the type of the states."""
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of W: (out, in)."""
+
+    def write(self, start: int, values: Tensor) -> None:
+        """Fills rows of W from `start` on."""
 
     def rows(self, indices: Tensor) -> Tensor:
         """Rows of W, (T, in)."""
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """From (T, in) to (T, out), in the type of the states."""
 
 
 class PlainProduct:
@@ -36,35 +43,57 @@ class PlainProduct:
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self._weight, self._bias = weight, bias
 
-    def __call__(self, states: Tensor) -> Tensor:
-        """From (T, in) to (T, out)."""
-        return F.linear(states, self._weight, self._bias)
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(out, in)."""
+        return self._weight.shape[0], self._weight.shape[1]
+
+    def write(self, start: int, values: Tensor) -> None:
+        """Fills rows from `start` on."""
+        self._weight[start : start + len(values)].copy_(values)
 
     def rows(self, indices: Tensor) -> Tensor:
         """Rows of the matrix, (T, in)."""
         return F.embedding(indices, self._weight)
 
+    def __call__(self, states: Tensor) -> Tensor:
+        """From (T, in) to (T, out)."""
+        return F.linear(states, self._weight, self._bias)
+
 
 class TransposedProduct:
     """The matrix as C tiles (C, in, out / C), one for each thread at least."""
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, scratch: Tensor) -> None:
-        self._out, self._inner = weight.shape
-        count = tiles_for(self._out, torch.get_num_threads())
-        tiles = weight.view(count, self._out // count, self._inner).transpose(1, 2)
-        self._tiles, self._bias, self._scratch = tiles.contiguous(), bias, scratch
-        self._rows = torch.arange(count * self._inner)
-        self._starts = torch.arange(0, count * self._inner, self._inner)
+    def __init__(self, tiles: Tensor, bias: Tensor | None, scratch: Tensor) -> None:
+        self._tiles, self._bias, self._scratch = tiles, bias, scratch
+        count, inner, _ = tiles.shape
+        self._rows = torch.arange(count * inner)
+        self._starts = torch.arange(0, count * inner, inner)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(out, in)."""
+        count, inner, width = self._tiles.shape
+        return count * width, inner
+
+    def write(self, start: int, values: Tensor) -> None:
+        """Fills rows from `start` on, which are columns of the tiles."""
+        width = self._tiles.shape[2]
+        while len(values):
+            number, column = divmod(start, width)
+            part = values[: width - column]
+            self._tiles[number, :, column : column + len(part)].copy_(part.t())
+            start, values = start + len(part), values[len(part) :]
+
+    def rows(self, indices: Tensor) -> Tensor:
+        """Rows of the matrix, (T, in)."""
+        width = self._tiles.shape[2]
+        return self._tiles[indices // width, :, indices % width]
 
     def __call__(self, states: Tensor) -> Tensor:
         """From (T, in) to (T, out): one row in bf16, or any number in fp32."""
         result = self._many(states) if states.dtype == torch.float32 else self._one(states)
         return result if self._bias is None else result + self._bias
-
-    def rows(self, indices: Tensor) -> Tensor:
-        """Rows of the matrix, (T, in), which are columns of the tiles."""
-        width = self._tiles.shape[2]
-        return self._tiles[indices // width, :, indices % width]
 
     def _one(self, states: Tensor) -> Tensor:
         count, inner, width = self._tiles.shape
@@ -73,17 +102,17 @@ class TransposedProduct:
         mixed = F.embedding_bag(  # (C, out / C)
             self._rows, table, self._starts, mode="sum", per_sample_weights=weights
         )
-        return mixed.view(1, self._out)
+        return mixed.view(1, count * width)
 
     def _many(self, states: Tensor) -> Tensor:
         """A slice of columns at a time, widened into the scratch memory."""
-        result = states.new_empty(states.shape[0], self._out)
-        width = self._tiles.shape[2]
-        step = max(_ALIGNED, self._scratch.numel() // self._inner // _ALIGNED * _ALIGNED)
+        count, inner, width = self._tiles.shape
+        result = states.new_empty(states.shape[0], count * width)
+        step = max(_ALIGNED, self._scratch.numel() // inner // _ALIGNED * _ALIGNED)
         for number, tile in enumerate(self._tiles):
             for start in range(0, width, step):
                 stop = min(width, start + step)
-                wide = self._scratch[: self._inner * (stop - start)].view(self._inner, -1)
+                wide = self._scratch[: inner * (stop - start)].view(inner, -1)
                 wide.copy_(tile[:, start:stop])
                 first = number * width + start
                 torch.mm(states, wide, out=result[:, first : first + stop - start])
@@ -94,20 +123,29 @@ class Products:
     """Makes the products of one decoder in the form that suits its device and type.
 
     Attributes:
+        dtype: of the matrices. device: where they are.
         widens: blocks of tokens are computed in fp32 although the matrices are bf16.
     """
 
     def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
+        self.dtype, self.device = dtype, device
         self.widens = dtype == torch.bfloat16 and device.type == "cpu" and not _has_amx()
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
 
-    def of(self, weight: Tensor, bias: Tensor | None = None) -> Product:
-        """The product with a matrix (out, in), which isn't kept if another form is."""
+    def empty(self, out: int, inner: int, bias: Tensor | None = None) -> Product:
+        """The product with a matrix (out, in) that is still to be filled."""
         if not self.widens:
-            return PlainProduct(weight, bias)
-        if self._scratch.numel() < _ALIGNED * weight.shape[1]:
-            self._scratch = torch.empty(_ALIGNED * weight.shape[1])
-        return TransposedProduct(weight, bias, self._scratch)
+            return self.plain(out, inner, bias)
+        if self._scratch.numel() < _ALIGNED * inner:
+            self._scratch = torch.empty(_ALIGNED * inner)
+        count = tiles_for(out, torch.get_num_threads())
+        tiles = torch.empty(count, inner, out // count, dtype=self.dtype)
+        return TransposedProduct(tiles, bias, self._scratch)
+
+    def plain(self, out: int, inner: int, bias: Tensor | None = None) -> PlainProduct:
+        """The same, by rows on any device: for a matrix whose rows are looked up."""
+        weight = torch.empty(out, inner, dtype=self.dtype, device=self.device)
+        return PlainProduct(weight, bias)
 
 
 def tiles_for(out: int, threads: int) -> int:

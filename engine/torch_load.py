@@ -18,7 +18,7 @@ from engine.torch_model import Decoder
 from engine.torch_names import gguf_slot, huggingface_slot
 from engine.torch_safetensors import SafetensorsFile
 from engine.torch_tokenizer import FolderTokenizer, GgufVocabulary
-from engine.torch_weights import load_weights
+from engine.torch_weights import WeightLoader
 from engine.types import EngineOptions
 
 _KEPT = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
@@ -70,12 +70,12 @@ def load_decoder(
         config = config_from_huggingface(folder.config, name=path.name, window=window)
         dtype = dtype or compute_type(device)
         file = SafetensorsFile(folder.weights)
-        return Decoder(config, load_weights(file, config, huggingface_slot, dtype, device))
+        return Decoder(config, WeightLoader(file, config, huggingface_slot), dtype, device)
     metadata = read_model_file(path).metadata
     tensors = GgufTensors(path, metadata)
     config = gguf_config(metadata, tensors, window)
     dtype = dtype or compute_type(device)
-    return Decoder(config, load_weights(tensors, config, gguf_slot, dtype, device))
+    return Decoder(config, WeightLoader(tensors, config, gguf_slot), dtype, device)
 
 
 def _from_gguf(

@@ -10,6 +10,7 @@ of a deep model leaves the range of fp16 and the precision of bf16, the products
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import torch
@@ -17,9 +18,15 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from engine.torch_config import DecoderConfig
-from engine.torch_linear import PlainProduct, Product, Products
+from engine.torch_linear import Products
 from engine.torch_rope import Rotary
-from engine.torch_weights import DecoderWeights, LayerWeights
+from engine.torch_weights import (
+    EndWeights,
+    LayerWeights,
+    WeightSource,
+    empty_ends,
+    empty_layer,
+)
 
 Tables = tuple[Tensor, Tensor]
 
@@ -31,49 +38,43 @@ class Attention(Protocol):
         """From (T, H, D), (T, K, D), (T, K, D) to the mixed values (T, H D)."""
 
 
-class _Layer:
-    """One layer's weights in the form they are multiplied in."""
-
-    def __init__(self, products: Products, weights: LayerWeights) -> None:
-        self.attention_norm = weights.attention_norm
-        self.qkv = products.of(weights.qkv, weights.qkv_bias)
-        self.head_norm = weights.head_norm
-        self.output = products.of(weights.output, weights.output_bias)
-        self.post_attention_norm = weights.post_attention_norm
-        self.feed_forward_norm = weights.feed_forward_norm
-        self.gate_up = products.of(weights.gate_up)
-        self.down = products.of(weights.down)
-        self.post_feed_forward_norm = weights.post_feed_forward_norm
-
-
 class Decoder:
     """A model's weights and the function that they define.
 
-    Args:
-        config: sizes and switches.
-        weights: taken over layer by layer; the list of layers is empty afterwards, so that no
-            matrix is in memory twice.
+    Attributes:
+        dtype: type of the matrices. block_dtype: type in which blocks of tokens are computed.
+        parameters: numbers in the model. nbytes: their bytes.
     """
 
-    def __init__(self, config: DecoderConfig, weights: DecoderWeights) -> None:
-        self.config = config
-        self.dtype, self.device = weights.embedding.dtype, weights.embedding.device
-        self.parameters, self.nbytes = weights.parameters, weights.nbytes
-        products = Products(self.dtype, self.device)
-        self.block_dtype = torch.float32 if products.widens else self.dtype
-        self._final_norm = weights.final_norm
-        self._layers: list[_Layer] = []
-        weights.layers.reverse()
-        while weights.layers:
-            self._layers.append(_Layer(products, weights.layers.pop()))
-        self._head = products.of(weights.head)
-        self._embedding: Product = self._head
-        if weights.embedding is not weights.head:
-            self._embedding = PlainProduct(weights.embedding)
-        ropes = [Rotary(config.rope, config.head_dim, self.device)]
+    def __init__(
+        self, config: DecoderConfig, source: WeightSource, dtype: torch.dtype, device: torch.device
+    ) -> None:
+        products = Products(dtype, device)
+        self.config, self.dtype, self.device = config, dtype, device
+        self.block_dtype = torch.float32 if products.widens else dtype
+        self.parameters = self.nbytes = 0
+        ends = empty_ends(config, products)
+        self._fill(source, ends, None)
+        self._embedding, self._final_norm = ends.embedding, ends.final_norm
+        self._head = ends.head or ends.embedding
+        self._layers: list[LayerWeights] = []
+        for index in range(config.layers):
+            self._layers.append(empty_layer(config, products))
+            self._fill(source, self._layers[-1], index)
+        ropes = [Rotary(config.rope, config.head_dim, device)]
         if config.local_rope is not None:
-            ropes.append(Rotary(config.local_rope, config.head_dim, self.device))
+            ropes.append(Rotary(config.local_rope, config.head_dim, device))
         self._ropes = ropes
+
+    def _fill(
+        self, source: WeightSource, weights: LayerWeights | EndWeights, layer: int | None
+    ) -> None:
+        source.fill(weights, layer)
+        for _, weight in weights.named():
+            numbers = math.prod(weight.shape)
+            self.parameters += numbers
+            size = weight.dtype.itemsize if isinstance(weight, Tensor) else self.dtype.itemsize
+            self.nbytes += numbers * size
 
     def hidden(self, tokens: Tensor, positions: Tensor, attend: Attention) -> Tensor:
         """The last layer's normalised states of `tokens` (T,) at `positions` (T,): (T, E).
@@ -103,7 +104,7 @@ class Decoder:
         self,
         index: int,
         kind: int,
-        layer: _Layer,
+        layer: LayerWeights,
         states: Tensor,
         table: Tables,
         attend: Attention,
@@ -121,7 +122,7 @@ class Decoder:
             return self._norm(mixed.float(), layer.post_attention_norm)
         return mixed
 
-    def _feed_forward(self, layer: _Layer, states: Tensor) -> Tensor:
+    def _feed_forward(self, layer: LayerWeights, states: Tensor) -> Tensor:
         inner = self.config.intermediate
         joined = layer.gate_up(states)  # (T, 2 I)
         gate, up = joined[:, :inner], joined[:, inner:]

@@ -14,10 +14,10 @@ from engine.torch_config import DecoderConfig
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in `DecoderWeights`.
+    """A place in the weights of a layer, or before and after the layers.
 
     Attributes:
-        field: attribute of the layer's weights, or of the decoder's where `layer` is None.
+        field: attribute of `LayerWeights`, or of `EndWeights` where `layer` is None.
         part: which rows of a joined matrix: "q", "k", "v", "gate", "up"; empty for all.
         layer: the layer's index.
         add: what is added on loading (Gemma's norms in Hugging Face files lack their 1).

@@ -14,17 +14,18 @@ import torch
 from engine.errors import ModelCorrupt, ModelNotFound, UnsupportedModel
 from engine.torch_config import DecoderConfig
 from engine.torch_folder import open_folder
+from engine.torch_linear import Products
 from engine.torch_load import load_decoder
+from engine.torch_model import Decoder
 from engine.torch_names import huggingface_slot
 from engine.torch_safetensors import SafetensorsFile
-from engine.torch_weights import load_weights
-from tests.engine.torch_gguf_files import Kind, quantise, write_gguf
+from engine.torch_weights import WeightLoader, empty_ends, empty_layer
 from tests.engine.torch_backends import backend_of, read
+from tests.engine.torch_gguf_files import Kind, quantise, write_gguf
 from tests.engine.torch_models import (
     FAMILIES,
     MemoryTensors,
     random_tokens,
-    random_weights,
     reference,
     reference_logits,
     save_folder,
@@ -201,11 +202,9 @@ def test_a_file_that_shrinks_while_it_is_read(folder: Path, tmp_path: Path) -> N
 
 def tensors_of(config: DecoderConfig) -> dict[str, torch.Tensor]:
     """A whole small model under Hugging Face's names."""
-    weights = random_weights(config)
-    found = {
-        "model.embed_tokens.weight": weights.embedding,
-        "model.norm.weight": weights.final_norm,
-    }
+    products = Products(torch.float32, CPU)
+    ends = empty_ends(config, products)
+    shapes = {"model.embed_tokens": ends.embedding.shape, "model.norm": ends.final_norm.shape}
     names = {
         "attention_norm": "input_layernorm",
         "feed_forward_norm": "post_attention_layernorm",
@@ -214,35 +213,55 @@ def tensors_of(config: DecoderConfig) -> dict[str, torch.Tensor]:
         "gate_up": "mlp.gate_up_proj",
         "down": "mlp.down_proj",
     }
-    for index, layer in enumerate(weights.layers):
-        for field, name in names.items():
-            found[f"model.layers.{index}.{name}.weight"] = getattr(layer, field)
-    return found
+    for index in range(config.layers):
+        for field, weight in empty_layer(config, products).named():
+            shapes[f"model.layers.{index}.{names[field]}"] = weight.shape
+    return {f"{name}.weight": torch.randn(tuple(shape)) for name, shape in shapes.items()}
+
+
+def decoder_from(
+    tensors: dict[str, torch.Tensor],
+    config: DecoderConfig,
+    dtype: torch.dtype = torch.float32,
+) -> Decoder:
+    loader = WeightLoader(MemoryTensors(tensors), config, huggingface_slot)
+    return Decoder(config, loader, dtype, CPU)
 
 
 def test_every_tensor_is_needed_and_known() -> None:
     config = small_config()
     whole = tensors_of(config)
-    load_weights(MemoryTensors(whole), config, huggingface_slot, torch.float32, CPU)
+    decoder_from(whole, config)
     for name in whole:
         short = {key: value for key, value in whole.items() if key != name}
         with pytest.raises(ModelCorrupt, match="no complete"):
-            load_weights(MemoryTensors(short), config, huggingface_slot, torch.float32, CPU)
+            decoder_from(short, config)
     for name in ("model.layers.0.mlp.router.weight", "model.layers.7.mlp.down_proj.weight", "odd"):
         more = {**whole, name: torch.zeros(2)}
         with pytest.raises(UnsupportedModel, match=name):
-            load_weights(MemoryTensors(more), config, huggingface_slot, torch.float32, CPU)
+            decoder_from(more, config)
     more = {**whole, "model.layers.0.self_attn.rotary_emb.inv_freq": torch.zeros(2)}
-    load_weights(MemoryTensors(more), config, huggingface_slot, torch.float32, CPU)
+    decoder_from(more, config)
     wrong = {**whole, "model.norm.weight": torch.zeros(3)}
     with pytest.raises(ModelCorrupt, match=r"has the shape \(3,\) where \(64,\)"):
-        load_weights(MemoryTensors(wrong), config, huggingface_slot, torch.float32, CPU)
+        decoder_from(wrong, config)
 
 
-def test_matrices_are_read_in_slices() -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_matrices_are_read_in_slices(dtype: torch.dtype) -> None:
     config = small_config(layers=1, vocabulary=40000)
     file = MemoryTensors(tensors_of(config))
-    loaded = load_weights(file, config, huggingface_slot, torch.bfloat16, CPU)
+    weights = empty_ends(config, Products(dtype, CPU))
+    WeightLoader(file, config, huggingface_slot).fill(weights, None)
     assert file.most_rows * config.hidden <= 1 << 20
-    assert torch.equal(loaded.embedding, file.tensors["model.embed_tokens.weight"].bfloat16())
-    assert loaded.nbytes < 2 * loaded.parameters + 4000  # norms are fp32
+    rows = torch.tensor([0, 1, 17, 19999, 20000, 39999])
+    expected = file.tensors["model.embed_tokens.weight"][rows].to(dtype)
+    assert torch.equal(weights.embedding.rows(rows), expected)
+
+
+def test_a_model_knows_its_size() -> None:
+    config = small_config()
+    decoder = decoder_from(tensors_of(config), config, torch.bfloat16)
+    assert decoder.parameters == sum(tensor.numel() for tensor in tensors_of(config).values())
+    norms = (2 * config.layers + 1) * config.hidden
+    assert decoder.nbytes == 2 * decoder.parameters + 2 * norms  # norms are fp32

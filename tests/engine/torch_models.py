@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.torch_config import DecoderConfig, RopeSpec
 from engine.torch_model import Decoder
-from engine.torch_weights import DecoderWeights, empty_weights
+from engine.torch_weights import Weights
 
 torch.set_num_threads(1)  # small models: a second thread only waits
 
@@ -148,17 +148,23 @@ def small_config(layers: int = 2, **changes: Any) -> DecoderConfig:
     return DecoderConfig(**{**settings, **changes})
 
 
-def random_weights(
-    config: DecoderConfig, seed: int = 0, dtype: torch.dtype = torch.float32
-) -> DecoderWeights:
+class RandomWeights:
     """Random weights of about unit gain."""
-    generator = torch.Generator().manual_seed(seed)
-    weights = empty_weights(config, dtype, torch.device("cpu"))
-    for tensor in weights.tensors():
-        width = tensor.shape[-1] if tensor.dim() > 1 else 1
-        values = torch.randn(tensor.shape, generator=generator)
-        tensor.copy_(values / width**0.5 if tensor.dim() > 1 else 1 + 0.1 * values)
-    return weights
+
+    def __init__(self, seed: int = 0) -> None:
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def fill(self, weights: Weights, layer: int | None) -> None:
+        for _, weight in weights.named():
+            values = torch.randn(tuple(weight.shape), generator=self._generator)
+            if values.dim() == 1:
+                values = 1 + 0.1 * values
+            else:
+                values /= values.shape[1] ** 0.5
+            if isinstance(weight, Tensor):
+                weight.copy_(values)
+            else:
+                weight.write(0, values)
 
 
 def small_decoder(
@@ -166,7 +172,7 @@ def small_decoder(
 ) -> Decoder:
     """A small random llama, made on the spot."""
     config = small_config(layers, **changes)
-    return Decoder(config, random_weights(config, seed, dtype))
+    return Decoder(config, RandomWeights(seed), dtype, torch.device("cpu"))
 
 
 class MemoryTensors:
