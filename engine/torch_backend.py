@@ -160,8 +160,9 @@ class TorchBackend:
 
     def save(self, sequence: SequenceId, start: int, stop: int) -> bytes:
         """Keys and values of the cells at positions start ≤ p < stop, for `load`."""
-        pieces = self._sequences[sequence].snapshot(start, stop)
-        return encode_state(pieces, self._pool.shape, self.layout)
+        with torch.inference_mode():
+            pieces = self._sequences[sequence].snapshot(start, stop)
+            return encode_state(pieces, self._pool.shape, self.layout)
 
     def load(self, sequence: SequenceId, state: SavedState) -> None:
         """Appends the cells that `save` gave. Raises RestoreError, OutOfCells."""

@@ -27,10 +27,19 @@ def compute_type(device: torch.device) -> torch.dtype:
 
     fp16 would be as fast, and faster on some processors, but Gemma 3 and Qwen 2 leave its range.
     """
-    if device.type != "cpu":  # pragma: no cover - needs a GPU
+    if device.type != "cpu":
         return torch.bfloat16
-    has = torch.cpu.get_capabilities()
-    return torch.bfloat16 if has.get("avx512_bf16") or has.get("amx_bf16") else torch.float32
+    bf16 = cpu_has("avx512_bf16") or cpu_has("amx_bf16")
+    return torch.bfloat16 if bf16 else torch.float32
+
+
+def cpu_has(feature: str) -> bool:
+    """Whether the processor has "avx512_bf16" or "amx_bf16" instructions that torch uses."""
+    if hasattr(torch.cpu, "get_capabilities"):
+        return bool(torch.cpu.get_capabilities().get(feature))
+    if feature == "amx_bf16":  # older versions of torch
+        return bool(torch.cpu._is_amx_tile_supported())
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def free_memory(device: torch.device) -> tuple[int, int]:

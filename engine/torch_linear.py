@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from engine.torch_device import cpu_has
+
 _SCRATCH_NUMBERS = 1 << 20  # 4 MB: what is widened stays in the cache
 _ALIGNED = 16
 
@@ -129,7 +131,7 @@ class Products:
 
     def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
         self.dtype, self.device = dtype, device
-        self.widens = dtype == torch.bfloat16 and device.type == "cpu" and not _has_amx()
+        self.widens = dtype == torch.bfloat16 and device.type == "cpu" and not cpu_has("amx_bf16")
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
 
     def empty(self, out: int, inner: int, bias: Tensor | None = None) -> Product:
@@ -153,7 +155,3 @@ def tiles_for(out: int, threads: int) -> int:
     divisors = [count for count in range(threads, 4 * threads + 1) if out % count == 0]
     aligned = [count for count in divisors if out // count % _ALIGNED == 0]
     return next(iter(aligned or divisors), 1)
-
-
-def _has_amx() -> bool:
-    return bool(torch.cpu.get_capabilities().get("amx_bf16"))

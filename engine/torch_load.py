@@ -9,6 +9,7 @@ import torch
 from engine.errors import InvalidRequest, OutOfCells
 from engine.load import cells_of
 from engine.model_file import read_model_file
+from engine.threads import usable_cores
 from engine.torch_backend import CacheOptions, TorchBackend
 from engine.torch_config_hf import config_from_huggingface
 from engine.torch_device import best_device, compute_type
@@ -47,6 +48,8 @@ def load_torch(
     if options.kv_type not in (*_KEPT, *_PACKED):
         kinds = ", ".join((*_KEPT, *_PACKED))
         raise InvalidRequest(f"torch keeps keys and values as {kinds}, not {options.kv_type}.")
+    if device.type == "cpu":  # once: another number would change a product's last bits
+        torch.set_num_threads(options.threads or usable_cores())
     try:
         if options.model.is_dir():
             return _from_folder(options, device, dtype)
