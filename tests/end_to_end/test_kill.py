@@ -47,7 +47,7 @@ def drain(told: Connection, committed: Committed) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(600)
 def test_two_hundred_kills(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.end_to_end.killed_engine"])
