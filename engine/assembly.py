@@ -47,7 +47,14 @@ def assemble(
         return [memory for memory in found if memory is not None]
 
     governor = Governor(options.window, probe or sample, lambda: engine.house.release_idle())
-    keeper = Keeper(backend, options, notices.append, short=lambda: governor.short, disk=disk)
+    keeper = Keeper(
+        backend,
+        options,
+        notices.append,
+        short=lambda: governor.short,
+        out_of_memory=governor.refused,
+        disk=disk,
+    )
     idle_time = idle_time or IdleTime(allow_on_battery=options.idle_on_battery)
     engine = Engine(
         backend, options, keeper, governor=governor, idle_time=idle_time, notices=notices

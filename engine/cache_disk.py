@@ -51,7 +51,7 @@ class CacheDisk:
         self.budget = budget
         self.disk = disk or Disk()
         self._cold: dict[str, _Cold] = {}
-        self.set_aside: list[str] = []
+        self.set_aside: list[Exception] = []
 
     def register(
         self, key: str, folder: Path, identity: CacheIdentity, origin: CacheIdentity | None = None
@@ -185,8 +185,9 @@ class CacheDisk:
     def mark_use(self, shared: str, user: Path) -> None:
         """Notes in the shared prefix's folder that the conversation in `user` builds on it."""
         folder = self._cold[shared].folder
-        self.disk.make_folder(folder)
-        (folder / f"{user.name}{USER}").touch(mode=0o600)
+        with contextlib.suppress(OSError):  # without it the file goes early, which costs time only
+            self.disk.make_folder(folder)
+            (folder / f"{user.name}{USER}").touch(mode=0o600)
 
     def release_unused(self) -> set[str]:
         """Removes shared prefixes that no conversation builds on any more; returns their keys."""
@@ -262,5 +263,5 @@ class CacheDisk:
     def _drop_damaged(self, cold: _Cold, error: Exception) -> None:
         _log.warning("the cache of %s was set aside: %s", cold.identity.conversation, error)
         self.disk.set_aside(cold.folder / NAME)
-        self.set_aside.append(cold.identity.conversation)
+        self.set_aside.append(error)
         cold.file, cold.origin = None, None

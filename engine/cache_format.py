@@ -57,7 +57,7 @@ from numpy.typing import NDArray
 
 from engine.cache_identity import CacheIdentity
 from engine.disk import Buffer
-from engine.errors import CacheFileError
+from engine.errors import CacheFileError, CacheFileForeign
 from engine.types import TokenId
 
 MAGIC = b"CLAUSEKV"
@@ -139,7 +139,7 @@ def unpack_head(raw: bytes, file_size: int) -> Head:
     if magic != MAGIC:
         raise CacheFileError("it isn't a cache file")
     if version != VERSION:
-        raise CacheFileError(f"it has version {version}, this program reads {VERSION}")
+        raise CacheFileForeign(f"it has version {version}, this program reads {VERSION}")
     if _CRC.unpack_from(raw, _HEAD.size)[0] != zlib.crc32(raw[: _HEAD.size]):
         raise CacheFileError("its head is damaged")
     if any(raw[_HEAD.size + _CRC.size :]):
@@ -176,7 +176,7 @@ def unpack_index(raw: Buffer, identity: CacheIdentity, end: int) -> Index:
     header, rest = _split_header(raw)
     for name, wanted in identity.header().items():
         if header.get(name) != wanted:
-            raise CacheFileError(f"it was made with another {name.replace('_', ' ')}")
+            raise CacheFileForeign(f"it was made with another {name.replace('_', ' ')}")
     shared = header.get("shared")
     if not isinstance(shared, str):
         raise CacheFileError("its header is damaged")

@@ -1,9 +1,11 @@
-"""Idle work on conversations: reads what is pending, and makes answers exact.
+"""Idle work on conversations: reads what is pending, makes answers exact, renumbers windows.
 
 An answer's keys and values were written token by token and can differ in the last bits from what
 reading it at once gives. So it is read again, on a fork, a batch a step; when all is read, the
-fork takes the conversation's place. Whatever the user does in between, nothing is lost but the
-fork. It knows the device and the reader, and decides neither when it may work nor what is kept.
+fork takes the conversation's place. In the same way a trimmed conversation whose positions come
+near the model's trained limit is read anew from position 0. Whatever the user does in between,
+nothing is lost but the fork. It knows the device and the reader, and decides neither when it may
+work nor what is kept.
 """
 
 from __future__ import annotations
@@ -79,41 +81,61 @@ class CatchUp:
         return False
 
     def _begin(self) -> bool:
-        """Forks the conversation that was used last among those with an inexact answer."""
+        """Forks the conversation used last among those that need it, as far as it is good."""
         backend = self._device.backend
         if not backend.info.can_trim:
             return False
         for target in reversed(self._device.resident):
-            if not target.decoded or self._device.running(target) or self._skipped(target):
+            if target.pending or self._device.running(target) or self._skipped(target):
                 continue
-            visible = [p for p in target.decoded if target.window.visible(p, p + 1)]
-            first = min((target.window.index_of(place) for place in visible), default=target.held)
-            if backend.free_cells < target.held - first or first == target.held:
+            good = 0 if self._near_limit(target) else self._exact(target)
+            if good == target.held:
+                continue
+            if backend.free_cells < target.held - good:
                 self._skip.add(_state(target))
                 continue
-            assert target.sequence is not None
-            work = Conversation("", backend)
-            work.transcript, work.window = target.transcript, target.window.copy()
-            work.sequence = backend.fork(target.sequence)
-            work.held, work.decoded = target.held, set(target.decoded)
-            work.keep(first)
-            self._target, self._work = target, work
+            self._target, self._work = target, self._fork(target, good)
             return True
         return False
+
+    def _exact(self, target: Conversation) -> int:
+        """Visible tokens from the first that needn't be read again."""
+        window = target.window
+        visible = [place for place in target.decoded if window.visible(place, place + 1)]
+        return min((window.index_of(place) for place in visible), default=target.held)
+
+    def _near_limit(self, target: Conversation) -> bool:
+        """Whether the positions left by trims soon end, and numbering anew would help."""
+        trained, window = self._device.backend.info.trained_context, target.window
+        spent = window.next_position - len(window)
+        return bool(trained and spent and window.next_position > trained - self._reader.limit // 4)
+
+    def _fork(self, target: Conversation, good: int) -> Conversation:
+        backend = self._device.backend
+        work = Conversation("", backend)
+        work.transcript, work.window = target.transcript, target.window.copy()
+        if good and target.sequence is not None:
+            work.sequence = backend.fork(target.sequence)
+            work.held, work.decoded = target.held, set(target.decoded)
+            work.keep(good)
+        else:
+            work.sequence = backend.new_sequence()
+            work.window.close_gap(0)
+        return work
 
     def _continue(self) -> bool:
         """Reads the fork's next batch; exchanges the sequences when it is complete."""
         work, target = self._work, self._target
         if work is None or target is None:
             return False
-        if target.sequence is None or target.held < work.held:
+        if target.sequence is None or target.window.end != work.window.end:
             self._give_up()
             return True
         if work.pending:
             self._one_batch(work)
         if not work.pending:
             old, target.sequence = target.sequence, work.sequence
-            target.held, target.decoded = work.held, work.decoded
+            target.held, target.decoded, target.window = work.held, work.decoded, work.window
             self._device.backend.free_sequence(old)
             self._work = self._target = None
             self._sync(target)

@@ -19,6 +19,7 @@ from engine.cache_format import BlockEntry
 from engine.cache_identity import CacheIdentity
 from engine.cache_plan import Planned, Span, compare
 from engine.disk import Buffer
+from engine.errors import CacheFileForeign
 from engine.types import TokenId
 
 _log = logging.getLogger(__name__)
@@ -27,6 +28,9 @@ Save = Callable[[int, int], Buffer]
 Wanted = Callable[[BlockEntry | Block], bool]
 
 DAMAGED = "A conversation's saved cache was damaged; its text is read again."
+FOREIGN = (
+    "A conversation's saved cache was made by another model or version; its text is read again."
+)
 TOO_LARGE = (
     "The conversation is larger than the disk space allowed for caches; it will be read again "
     "after a restart. Allow more space in the settings."
@@ -119,8 +123,7 @@ class ColdStore:
     def read(self, key: str, wanted: Wanted) -> list[Block]:
         """The blocks that are wanted, checked, in order."""
         self.flush(key)
-        with self._io:
-            blocks = self._disk.read(key, wanted)
+        blocks = self._read(key, wanted)
         self._lost({key})
         return blocks
 
@@ -128,8 +131,7 @@ class ColdStore:
         """Reads everything in the thread and gives it to `then`."""
 
         def read() -> None:
-            with self._io:
-                blocks = self._disk.read(key, lambda entry: True)
+            blocks = self._read(key, lambda entry: True)
             self._tell_set_aside()
             then(blocks)
 
@@ -159,8 +161,7 @@ class ColdStore:
 
     def mark_use(self, shared: str, user: Path) -> None:
         """Notes that the conversation in the folder `user` builds on a shared beginning."""
-        with self._io:
-            self._disk.mark_use(shared, user)
+        self._disk.mark_use(shared, user)  # an empty file: no need to wait for the thread
 
     def release_unused(self) -> set[str]:
         """Removes shared beginnings that nobody builds on; their keys."""
@@ -175,6 +176,14 @@ class ColdStore:
     def close(self) -> None:
         """Writes what is queued and ends the thread."""
         self._background.close()
+
+    def _read(self, key: str, wanted: Wanted) -> list[Block]:
+        try:
+            with self._io:
+                return self._disk.read(key, wanted)
+        except MemoryError:
+            _log.warning("there is no memory for the cache of %s; it is left on disk", key)
+            return []
 
     def _queue(self, key: str, blocks: list[Block], keep: Sequence[Planned], shared: str) -> None:
         positions = [one.position for one in keep]
@@ -194,7 +203,7 @@ class ColdStore:
                 self._told_full = True
                 self._notify(
                     f"The conversation's cache can't be saved ({error.strerror or error}); it will "
-                    "be read again after a restart. Free some disk space."
+                    "be read again after a restart. Check the disk's free space."
                 )
 
     def _fits(self, key: str, spans: Sequence[Span]) -> bool:
@@ -223,5 +232,5 @@ class ColdStore:
 
     def _tell_set_aside(self) -> None:
         while self._disk.set_aside:
-            self._disk.set_aside.pop()
-            self._notify(DAMAGED)
+            error = self._disk.set_aside.pop()
+            self._notify(FOREIGN if isinstance(error, CacheFileForeign) else DAMAGED)

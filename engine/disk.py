@@ -45,8 +45,8 @@ class Disk:
         """
         try:
             file = os.fdopen(os.open(path, os.O_RDONLY | _NO_FOLLOW | _BINARY), "rb", buffering=0)
-        except FileNotFoundError:
-            raise
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileNotFoundError(path) from error
         except OSError as error:
             raise CacheFileError(f"{path.name} can't be read: {error.strerror}") from error
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

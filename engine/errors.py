@@ -11,6 +11,7 @@ EngineError
 ├── CannotTrim            this model can't drop a part of a sequence
 ├── RestoreError          a saved state doesn't fit; the sequence is left empty
 ├── CacheFileError        a cache file is damaged or belongs to something else
+│   └── CacheFileForeign  another model or version made it
 ├── ContextTooLong        a turn alone is longer than the window
 ├── UnknownConversation
 ├── InvalidRequest        empty question, bad option
@@ -60,6 +61,10 @@ class RestoreError(EngineError):
 
 class CacheFileError(EngineError):
     """A cache file is damaged or belongs to another model, version or conversation."""
+
+
+class CacheFileForeign(CacheFileError):
+    """A cache file is whole, but another model, version or layout made it."""
 
 
 class ContextTooLong(EngineError):

@@ -56,9 +56,11 @@ class Folders:
 
         Raises:
             FolderInUse: another program has it.
+            OSError: it can't be made.
         """
         folder = self.folder(conversation)
         if conversation not in self._locks:
+            self._disk.make_folder(self.root)
             self._disk.make_folder(folder)
             lock = FolderLock(folder)
             lock.acquire()

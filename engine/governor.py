@@ -58,7 +58,7 @@ class Governor:
         self._next = float("-inf")
         self._calm_since: float | None = None
         self._told_lowest = False
-        self.short = False
+        self.short = self._refused = False
 
     @property
     def window(self) -> int:
@@ -71,6 +71,9 @@ class Governor:
         if now < self._next:
             return []
         self._next = now + self._interval
+        if self._refused:
+            self._refused, self._calm_since = False, None
+            return self._step_down(Memory("memory", 0, 0))
         memories = self._sample()
         tight = [memory for memory in memories if memory.free < reserve(memory.total)]
         self.short = bool(tight)
@@ -82,10 +85,10 @@ class Governor:
         self._calm_since = None
         return []
 
-    def out_of_memory(self) -> list[str]:
-        """An allocation failed: steps down whatever the samples say."""
-        self._calm_since = None
-        return self._step_down(Memory("memory", 0, 0))
+    def refused(self) -> None:
+        """An allocation failed: the next `check` steps down whatever the samples say."""
+        self._refused = self.short = True
+        self._next = float("-inf")
 
     def _step_down(self, memory: Memory) -> list[str]:
         if self._release_idle():

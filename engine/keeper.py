@@ -41,7 +41,7 @@ class Keeper:
         backend: whose states are kept.
         options: folder and budgets; without a folder, memory is all there is.
         notify: gets lines for the user; may be called from another thread.
-        short: whether main memory is short.
+        short: whether main memory is short. out_of_memory: is told that it was refused.
         disk: the file operations.
     """
 
@@ -52,11 +52,12 @@ class Keeper:
         notify: Callable[[str], None],
         *,
         short: Callable[[], bool] = lambda: False,
+        out_of_memory: Callable[[], None] = lambda: None,
         disk: Disk | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._backend = backend
-        self._short = short
+        self._short, self._out_of_memory = short, out_of_memory
         self._prompt = ""
         self._whole = not backend.info.can_trim
         disk = disk or Disk()
@@ -82,6 +83,7 @@ class Keeper:
         identity = self._identity(self._new_header(""))
         folders = self._words.folders if self._words else None
         self._prefixes = Prefixes(reader.device, self.store, folders, identity)
+        self.store.release_unused()  # what an earlier program didn't come to remove
 
     def conversations(self) -> list[str]:
         """Ids on disk, the last used first."""
@@ -164,14 +166,17 @@ class Keeper:
         if sequence is None or not conversation.held or not self.store.known(conversation.id):
             return
         key, count = self._prefixes.of(conversation)
-        self.store.sync(
-            conversation.id,
-            spans_behind(conversation, count),
-            conversation.transcript.ids,
-            lambda start, stop: self._backend.save(sequence, start, stop),
-            shared=key,
-            whole=self._whole,
-        )
+        try:
+            self.store.sync(
+                conversation.id,
+                spans_behind(conversation, count),
+                conversation.transcript.ids,
+                lambda start, stop: self._backend.save(sequence, start, stop),
+                shared=key,
+                whole=self._whole,
+            )
+        except MemoryError:  # the next turn saves what is missing
+            self._out_of_memory()
 
     def end(self, conversation: Conversation) -> None:
         """Unpins it; of one that has no turn nothing stays."""
@@ -188,8 +193,11 @@ class Keeper:
         self.sync(conversation)
         if conversation.nbytes <= self.store.memory.budget and not self._short():
             _, count = self._prefixes.of(conversation)
-            blocks = save_blocks(conversation, self._backend, count)
-            self.store.memory.put(conversation.id, blocks)
+            try:
+                blocks = save_blocks(conversation, self._backend, count)
+                self.store.memory.put(conversation.id, blocks)
+            except MemoryError:
+                self._out_of_memory()
 
     def order(self, conversations: list[Conversation]) -> list[Conversation]:
         """By what their leaving frees and their coming back would cost."""

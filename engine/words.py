@@ -42,8 +42,8 @@ class Words:
         path = self.folders.transcript(id_)
         if not path.exists():
             return None
-        self.folders.acquire(id_)
         try:
+            self.folders.acquire(id_)
             kept = KeptTranscript.open(path, self._disk)
             kept.check()
         except (CacheFileError, OSError) as error:
@@ -71,8 +71,11 @@ class Words:
 
     def begin(self, id_: str, header: TranscriptHeader) -> None:
         """Takes the folder of a new conversation. Raises FolderInUse."""
-        self.folders.acquire(id_)
         path = self.folders.transcript(id_)
+        try:
+            self.folders.acquire(id_)
+        except OSError as error:
+            self._tell(id_, error)
         self._kept[id_] = KeptTranscript.new(path, header, self._disk)
 
     def save(
@@ -93,13 +96,7 @@ class Words:
                 kept.save(conversation)
             self._told_full = False
         except OSError as error:
-            _log.warning("the words of %s weren't saved: %s", conversation.id, error)
-            if not self._told_full:
-                self._told_full = True
-                self._notify(
-                    f"The conversation can't be saved ({error.strerror or error}); it will be lost "
-                    "when the program ends. Free some disk space and ask again."
-                )
+            self._tell(conversation.id, error)
 
     def forget(self, id_: str) -> None:
         """Gives a conversation's folder back; an empty one is removed."""
@@ -110,3 +107,12 @@ class Words:
         """Removes a conversation's folder with everything in it."""
         self._kept.pop(id_, None)
         self.folders.delete(id_)
+
+    def _tell(self, id_: str, error: OSError) -> None:
+        _log.warning("the words of %s aren't saved: %s", id_, error)
+        if not self._told_full:
+            self._told_full = True
+            self._notify(
+                f"The conversation can't be saved ({error.strerror or error}); it will be lost "
+                "when the program ends. Check the disk's free space and the folder's rights."
+            )

@@ -104,10 +104,14 @@ def test_samples_are_taken_once_a_second() -> None:
     assert world.check(0.5)
 
 
-def test_a_failed_allocation_steps_down_at_once() -> None:
+def test_a_failed_allocation_steps_down_at_the_next_look() -> None:
     world = World(idle=1)
-    assert "idle conversation" in world.governor.out_of_memory()[0]
-    world.governor.out_of_memory()
+    world.check()
+    world.governor.refused()
+    assert world.governor.short
+    assert "idle conversation" in world.check(0)[0]
+    world.governor.refused()
+    assert "4,096" in world.check(0)[0]
     assert world.governor.window == 4096
 
 

@@ -448,7 +448,75 @@ def test_a_transcript_that_is_gone_begins_anew(kept: Kept, content: bytes) -> No
     assert len(kept.engine.conversation("a").turns) == 1
 
 
-# A full disk.
+def test_another_models_file_is_told_as_such(kept: Kept) -> None:
+    kept.ask("a", QUESTIONS[0])
+    kept.restart(layout="other")
+    answer = kept.ask("a", QUESTIONS[1])
+    assert answer.stats.restored_from == "prefill"
+    assert any("another model or version" in line for line in kept.notices)
+    assert list(kept.file("a").parent.glob("cache.*.bad"))
+
+
+def test_shared_beginnings_that_a_crash_left_behind_go_at_the_next_start(kept: Kept) -> None:
+    kept.ask("a", QUESTIONS[0])
+    kept.flush()
+    (folder,) = (kept.root / "shared").glob("*")  # type: ignore[operator]
+    for user in folder.glob("*.user"):
+        user.unlink()
+    kept.restart()
+    assert not folder.exists()
+
+
+# A full disk, a folder that can't be written, memory that is refused.
+
+
+def test_a_folder_that_cannot_be_made_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    kept = Kept(tmp_path / "file" / "cache")
+    expected = plain(None, QUESTIONS[:2])
+    answers = [kept.ask("a", question) for question in QUESTIONS[:2]]
+    kept.flush()
+    kept.ask("a", QUESTIONS[2])
+    assert texts(answers) == texts(expected)
+    assert len(kept.notices) == 2  # one for the words, one for the cache
+    kept.engine.close()
+
+
+def test_memory_that_is_refused_costs_only_time(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, {"cells": 600, "sequences": 4}, {"window": 512})
+    expected = plain(None, QUESTIONS)
+    refusing = False
+    original = kept.backend.save
+
+    def save(sequence: int, start: int, stop: int) -> bytes:
+        if refusing:
+            raise MemoryError
+        return original(sequence, start, stop)
+
+    kept.backend.save = save  # type: ignore[method-assign]
+    answers = [kept.ask("a", QUESTIONS[0])]
+    refusing = True
+    answers.append(kept.ask("a", QUESTIONS[1]))
+    for other in range(3):
+        kept.ask(f"other {other}", QUESTIONS[0] * 3)
+    answers.append(kept.ask("a", QUESTIONS[2]))
+    refusing = False
+    answers.append(kept.ask("a", QUESTIONS[3]))
+    assert texts(answers) == texts(expected[:4])
+    assert any("Memory is low" in line for line in kept.notices)
+    kept.restart()
+    # reading it from disk needs memory too
+    read = kept.engine._tier.store._cold._disk.read  # type: ignore[attr-defined]
+
+    def refuse(*_: object) -> None:
+        raise MemoryError
+
+    kept.engine._tier.store._cold._disk.read = refuse  # type: ignore[attr-defined]
+    answer = kept.ask("a", QUESTIONS[4])
+    assert answer.text == expected[4].text
+    assert answer.stats.restored_from == "prefill"
+    kept.engine._tier.store._cold._disk.read = read  # type: ignore[attr-defined]
+    kept.engine.close()
 
 
 class FullDisk(Disk):
@@ -520,6 +588,27 @@ def test_idle_work_needs_room_and_never_takes_it_from_others(tmp_path: Path) -> 
     kept.ask("a", QUESTIONS[0] + "x" * 60, most=60)
     kept.idle()
     assert kept.engine.conversation("a").tier == "device"
+    kept.engine.close()
+
+
+def test_idle_work_renumbers_before_the_trained_limit(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, {"trained_context": 1000}, {"window": 512})
+    conversation = None
+    for question in QUESTIONS * 5:
+        kept.ask("a", f"{question} {'y' * 60}")
+        conversation = kept.engine._register.known("a")
+        if conversation.window.next_position > 900:
+            break
+    assert conversation is not None
+    before = list(conversation.visible_ids())
+    kept.idle()
+    assert conversation.window.next_position == len(conversation.window)
+    assert conversation.visible_ids() == before
+    assert not conversation.pending
+    stats = kept.ask("a", QUESTIONS[0]).stats
+    assert stats.prefilled_tokens <= len(QUESTIONS[0]) + 20
+    kept.restart()
+    assert kept.ask("a", QUESTIONS[1]).stats.prefilled_tokens <= len(QUESTIONS[1]) + 20
     kept.engine.close()
 
 
