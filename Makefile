@@ -47,8 +47,10 @@ samples: $(STAMPS)/test  ## build the sample documents and their questions again
 evaluate: $(STAMPS)/test models  ## answers and passages scored against questions with known pages
 	$(PY) -m tests.evaluation
 
-bench: $(STAMPS)/test models  ## follow-ups with and without the cache, restarts, memory
-	$(PY) -m tests.benchmarks
+bench: $(STAMPS)/test models  ## follow-ups with and without the cache, and restarts
+	$(PY) -m desktop_app bench turns
+	$(PY) -m desktop_app bench restore
+	$(PY) -m tests.benchmarks.bench_followup build/models/SmolLM2-135M-Instruct.Q4_1.gguf
 
 coverage: $(STAMPS)/test models  ## tests with a report of the lines they miss, as HTML in build/
 	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
