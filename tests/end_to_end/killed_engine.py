@@ -6,8 +6,8 @@ import contextlib
 import hashlib
 import random
 import time
+from ctypes import c_int
 from multiprocessing.connection import Connection
-from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 from engine import cache_file
@@ -24,7 +24,7 @@ NAMES = ("a", "b")
 class SlowDisk(Disk):
     """Takes its time, so that a kill can hit the middle of it, and says what it does."""
 
-    def __init__(self, phase: Synchronized[int]) -> None:
+    def __init__(self, phase: c_int) -> None:
         self._phase = phase
         self._made: set[int] = set()
 
@@ -64,7 +64,7 @@ def digest(ids: list[int]) -> str:
     return hashlib.blake2b(repr(ids).encode(), digest_size=8).hexdigest()
 
 
-def start(folder: Path, phase: Synchronized[int]) -> Kept:
+def start(folder: Path, phase: c_int) -> Kept:
     return Kept(
         folder,
         {"cells": 700, "sequences": 5, "batch": 16, "seconds_per_batch": 0.0003},
@@ -73,7 +73,7 @@ def start(folder: Path, phase: Synchronized[int]) -> Kept:
     )
 
 
-def work(folder: Path, seed: int, phase: Synchronized[int], told: Connection) -> None:
+def work(folder: Path, seed: int, phase: c_int, told: Connection) -> None:
     """Asks, edits and idles until it is killed; tells each committed turn."""
     rng = random.Random(seed)
     cache_file.WASTE_FLOOR = 512  # small states: else nothing would ever be compacted
@@ -82,11 +82,12 @@ def work(folder: Path, seed: int, phase: Synchronized[int], told: Connection) ->
     while True:
         name = rng.choice(NAMES)
         question = " the supplier shall deliver goods within days" * rng.randrange(1, 5)
-        if rng.random() < 0.2 and name in kept.engine.conversations():
-            turns = len(kept.engine.conversation(name).turns)
+        known = name in kept.engine.conversations()
+        turns = len(kept.engine.conversation(name).turns) if known else 0
+        if rng.random() < 0.2 and turns:
             told.send((name, turns - 1, ""))  # what is about to be taken back
             kept.engine.rewind(name, turns - 1)
-        if rng.random() < 0.05 and name in kept.engine.conversations():
+        if rng.random() < 0.05 and known:
             told.send((name, 0, ""))
             kept.engine.delete(name)
         with contextlib.suppress(ContextTooLong):

@@ -52,7 +52,7 @@ def test_two_hundred_kills(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.end_to_end.killed_engine"])
     rng = random.Random(11)
-    phase = context.Value("i", 0)
+    phase = context.RawValue("i", 0)  # without a lock, which a killed process would keep
     hit: Counter[str] = Counter()
     committed: Committed = {}
     checked = 0
