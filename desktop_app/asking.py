@@ -19,7 +19,7 @@ from desktop_app.composition import Composition
 from desktop_app.errors import AppError, explain
 from engine.errors import ContextTooLong, EngineError, UnknownConversation
 from rag.history import Conversation, History, Message
-from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice
+from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice, Citation
 
 if TYPE_CHECKING:
     from desktop_app.generator import EngineGenerator
@@ -87,17 +87,20 @@ class Asker:
                 generator.stop(conversation)
         self.turn = -1
         written = ""
+        cited: tuple[Citation, ...] = ()
         events = answerer.ask(question, conversation=conversation, documents=documents)
         try:
             for event in events:
                 if isinstance(event, AnswerDelta):
                     written += event.text
+                    cited += event.citations
                 if isinstance(event, Answer):
                     yield from self._keep(conversation, question, event)
                 yield event
         except Exception:
             if written:
-                yield from self._keep(conversation, question, Answer(written, True, (), {}, True))
+                part = Answer(written, True, cited, stopped=True)
+                yield from self._keep(conversation, question, part)
             raise
         finally:
             with self._lock:

@@ -8,7 +8,14 @@ from desktop_app import cache_clearing, records
 from desktop_app.asking import Asker
 from desktop_app.composition import Composition
 from desktop_app.jobs_lookup import cache_figures, opened
-from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice, EvidenceFound
+from rag.types import (
+    Answer,
+    AnswerDelta,
+    AnswerDraft,
+    AnswerEvent,
+    AnswerNotice,
+    EvidenceFound,
+)
 
 Asking = records.Ask | records.Regenerate | records.Edit
 Answering = Asking | records.ForkConversation | records.ClearCache
@@ -63,7 +70,9 @@ class AnsweringJobs:
         if isinstance(event, EvidenceFound):
             return records.Evidence(job, event.question, event.hits)
         if isinstance(event, AnswerDelta):
-            return records.Delta(job, event.text)
+            return records.Delta(job, event.text, event.citations)
+        if isinstance(event, AnswerDraft):
+            return records.Draft(job, event.text)
         if isinstance(event, AnswerNotice):
             return records.Notice(job, event.text)
         if isinstance(event, Answer):

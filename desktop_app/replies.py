@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag.types import Answer, Document, Hit, IngestResult
+from rag.types import Answer, Citation, Document, Hit, IngestResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,16 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of the answer's Markdown."""
+    """A piece of the answer's Markdown that stays, and the citations that its marks number."""
+
+    job: int
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the model has written so far; it gives way to a Delta with what is kept of it."""
 
     job: int
     text: str
@@ -207,7 +216,7 @@ class Failed:
 
 
 Reply = (
-    Started | Progress | Ingested | DocumentList | PageList | Evidence | Reading | Delta | Notice
-    | Answered | ConversationList | ConversationOpened | Rectangles | SettingsChanged | CacheFigures
-    | ModelList | DoctorFindings | Finished | Failed
+    Started | Progress | Ingested | DocumentList | PageList | Evidence | Reading | Delta | Draft
+    | Notice | Answered | ConversationList | ConversationOpened | Rectangles | SettingsChanged
+    | CacheFigures | ModelList | DoctorFindings | Finished | Failed
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """From a question to a checked answer: retrieval, the new turn, the model's words, citations.
 
 The program finds and quotes, the model phrases, and the program checks the phrase against the
-quotation before it is shown. It knows the library and a generator. It does not know models, token
-ids or the screen.
+quotation: the quotation is there at once, the phrase is a draft until it is checked. It knows the
+library and a generator. It does not know models, token ids or the screen.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from rag.rewrite import Standalone
 from rag.types import (
     Answer,
     AnswerDelta,
+    AnswerDraft,
     AnswerEvent,
     AnswerNotice,
     EvidenceFound,
@@ -60,7 +61,7 @@ class Answerer:
     def ask(
         self, question: str, *, conversation: str = "", documents: Sequence[str] = ()
     ) -> Iterator[AnswerEvent]:
-        """Yields the evidence first, then the answer as it is written, then the whole `Answer`.
+        """Yields the evidence and the quotation first, then drafts, then the whole `Answer`.
 
         Raises:
             InvalidQuestion: the question is empty, or the library is.
@@ -114,7 +115,10 @@ class Answerer:
     def _write(
         self, question: str, conversation: str, ranked: Sequence[Quote], several: bool
     ) -> Iterator[AnswerEvent]:
-        """The model's phrase, if the best quotation bears it out, and the quotation itself."""
+        """The best quotation, and the model's phrase if that bears it out."""
+        cited, quotation = _quotation(ranked, several)
+        citing = tuple(citations.citation(q) for q in cited)
+        yield AnswerDelta(quotation, citing)
         chosen = self._choose(question, conversation, ranked)
         request = Request(
             user=prompt.user_turn(question, chosen.new, chosen.known),
@@ -128,15 +132,11 @@ class Answerer:
         said = phrase.checked(end.text, [ranked[0].text], question)
         if _HAN.search(question) and not _HAN.search(said):
             said = ""
-        text, cited = _compose(said, ranked, several)
-        yield AnswerDelta(text)
-        yield Answer(
-            text,
-            True,
-            tuple(citations.citation(q) for q in cited),
-            dict(end.stats),
-            end.reason == "stopped",
-        )
+        rest = _rest(said, cited)
+        if rest:
+            yield AnswerDelta(rest)
+        stopped = end.reason == "stopped"
+        yield Answer(quotation + rest, True, citing, dict(end.stats), stopped)
 
     def _choose(
         self, question: str, conversation: str, ranked: Sequence[Quote], most: int = 4
@@ -150,13 +150,16 @@ class Answerer:
 
     def _generate(
         self, conversation: str, request: Request
-    ) -> Events[Reading | AnswerNotice, None, Generated]:
+    ) -> Events[Reading | AnswerDraft | AnswerNotice, None, Generated]:
         """Runs a turn; returns its last event."""
-        end = Generated("end")
+        end, written = Generated("end"), ""
         events = self._generator.ask(conversation, request)
         for event in events:
             if event.kind == "reading":
                 yield Reading(event.done, event.total)
+            elif event.kind == "text":
+                written += event.text
+                yield AnswerDraft(written)
             elif event.kind == "notice":
                 yield AnswerNotice(event.text)
             elif event.kind == "end":
@@ -181,10 +184,10 @@ class Answerer:
         yield EvidenceFound(question, hits)
         closing = survey_text.closing(found, chinese)
         text = "\n".join([*survey_text.lines(found, len(documents) > 1), "", closing])
-        yield AnswerDelta(text)
+        cited = tuple(citations.citation(f.quote) for f in found.found)
+        yield AnswerDelta(text, cited)
         request = self._gist([f.quote for f in found.found], question, conversation)
         end = yield from self._generate(conversation, request)
-        cited = tuple(citations.citation(f.quote) for f in found.found)
         yield Answer(text, True, cited, dict(end.stats), end.reason == "stopped")
 
     def _gist(self, found: Sequence[Quote], question: str, conversation: str) -> Request:
@@ -216,13 +219,17 @@ def _nothing(question: str) -> Iterator[AnswerEvent]:
     yield Answer(text, found=False, citations=())
 
 
-def _compose(said: str, ranked: Sequence[Quote], several: bool) -> tuple[str, list[Quote]]:
-    """The answer's Markdown and the quotations that it cites, in the order of their marks."""
+def _quotation(ranked: Sequence[Quote], several: bool) -> tuple[list[Quote], str]:
+    """The quotations that an answer cites, and the best as Markdown with its mark."""
     best = ranked[0]
     related = [q for q in ranked[1:_CITED] if q.score >= _RELATED * best.score]
+    return [best, *related], citations.block(best, 1, several)
+
+
+def _rest(said: str, cited: Sequence[Quote]) -> str:
+    """What stands below the quotation: the checked phrase, and where else to look."""
     parts = [f"{said} [1]"] if said else []
-    parts.append(citations.block(best, 1, several))
-    if related:
-        pages = ", ".join(f"p. {q.page} [{n}]" for n, q in enumerate(related, start=2))
+    if len(cited) > 1:
+        pages = ", ".join(f"p. {q.page} [{n}]" for n, q in enumerate(cited[1:], start=2))
         parts.append(f"See also {pages}.")
-    return "\n\n".join(parts), [best, *related]
+    return "".join(f"\n\n{part}" for part in parts)

@@ -138,7 +138,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDelta:
-    """A piece of the answer's Markdown."""
+    """A piece of the answer's Markdown that stays, and the citations that its marks number."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDraft:
+    """What the model has written so far, not yet checked: a delta follows with what is kept."""
 
     text: str
 
@@ -168,5 +176,5 @@ class Answer:
     stopped: bool = False
 
 
-AnswerEvent = EvidenceFound | Reading | AnswerDelta | AnswerNotice | Answer
+AnswerEvent = EvidenceFound | Reading | AnswerDelta | AnswerDraft | AnswerNotice | Answer
 IngestEvent = IngestProgress | IngestResult

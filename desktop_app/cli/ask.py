@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from desktop_app.cli import batch, output, parser, search
 from desktop_app.cli.interrupt import stop_on_interrupt
-from rag.types import Answer, AnswerDelta, AnswerEvent, AnswerNotice, Citation, Reading
+from rag.types import (
+    Answer,
+    AnswerDelta,
+    AnswerDraft,
+    AnswerEvent,
+    AnswerNotice,
+    Citation,
+    Reading,
+)
 
 if TYPE_CHECKING:
     from desktop_app.asking import Asker
@@ -105,6 +113,8 @@ def show(events: Iterable[AnswerEvent], asker: Asker) -> Answer:
         for event in events:
             if isinstance(event, Reading):
                 output.Status.show(f"reading {event.done}/{event.total} {event.unit}")
+            elif isinstance(event, AnswerDraft):
+                output.Status.show(f"writing: {event.text.lstrip()}")
             elif isinstance(event, AnswerNotice):
                 output.tell(event.text)
             elif isinstance(event, AnswerDelta):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from desktop_app import errors
 from desktop_app.cli import ask, ingest, output, parser, search
 from desktop_app.cli.interrupt import stop_on_interrupt
-from rag.types import Answer, AnswerDelta, AnswerNotice, EvidenceFound, Reading
+from rag.types import Answer, AnswerDelta, AnswerDraft, AnswerNotice, EvidenceFound, Reading
 
 if TYPE_CHECKING:
     from desktop_app.asking import Asker
@@ -169,6 +169,8 @@ class Chat:
                     self._show_evidence(event)
                 elif isinstance(event, Reading):
                     output.Status.show(f"reading {event.done}/{event.total} {event.unit}")
+                elif isinstance(event, AnswerDraft):
+                    output.Status.show(f"writing: {event.text.lstrip()}")
                 elif isinstance(event, AnswerNotice):
                     output.tell(event.text)
                 elif isinstance(event, AnswerDelta):

@@ -121,8 +121,8 @@ class ChatPanel(QWidget):
             self.reading(run)
         for notice in run.notices:
             views.answer.add_notice(notice)
-        if run.text:
-            views.answer.add_text(run.text)
+        if run.text or run.draft:
+            self.show_text(run)
         self._follow()
 
     def set_several_documents(self, several: bool) -> None:
@@ -134,12 +134,12 @@ class ChatPanel(QWidget):
             answer.evidence.show_hits(run.hits, self._several)
 
     def reading(self, run: Run) -> None:
-        if (answer := self._live(run)) is not None and run.reading is not None and not run.text:
+        if (answer := self._live(run)) is not None and run.reading is not None and not run.draft:
             answer.evidence.show_reading(run.reading.done, run.reading.total, run.reading.unit)
 
-    def add_text(self, run: Run, text: str) -> None:
+    def show_text(self, run: Run) -> None:
         if (answer := self._live(run)) is not None:
-            answer.add_text(text)
+            answer.show_text(run.text, run.citations, run.draft)
 
     def notice(self, run: Run, text: str) -> None:
         if (answer := self._live(run)) is not None:

@@ -66,9 +66,8 @@ class Controller(QObject):
         session.started.connect(self._started)
         session.evidence.connect(self._evidence)
         session.reading.connect(chat.reading)
-        session.text.connect(chat.add_text)
+        session.text.connect(self._text)
         session.evidence.connect(lambda run: status.say("Reading the passages …"))
-        session.text.connect(lambda run, text: status.say("Writing the answer …"))
         session.noticed.connect(chat.notice)
         session.answered.connect(self._answered)
         session.failed.connect(self._run_failed)
@@ -195,11 +194,21 @@ class Controller(QObject):
         if run.hits and self._free_to_show(run):
             self.passages.show_hit(run.hits[0])
 
+    def _text(self, run: Run) -> None:
+        """Shows what is written, and the quotation on its page as soon as there is one."""
+        self.window.chat.show_text(run)
+        if run.draft:
+            self.window.status.say("Writing the answer …")
+        elif run.citations and self._free_to_show(run):
+            self.passages.show_citation(run.citations[0])
+
     def _answered(self, run: Run, answered: records.Answered) -> None:
         self.window.chat.finish(run, answered)
         answer = answered.answer
         self._show_stats(answer.stats)
-        if answer.citations and self._free_to_show(run):
+        if run.citations and answer.citations:
+            self.window.chat.set_current_citation(answer.citations[0])
+        elif answer.citations and self._free_to_show(run):
             self.passages.show_citation(answer.citations[0])
         self.refresh_cache()
 

@@ -62,7 +62,8 @@ class AnswerView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._streamed = ""
+        self._streamed, self._draft = "", ""
+        self._citations: tuple[Citation, ...] = ()
         self.answer: Answer | None = None
         self.evidence = EvidenceStrip()
         self.evidence.opened.connect(self.passage_opened)
@@ -70,6 +71,9 @@ class AnswerView(QWidget):
         self.body = MarkdownView(theme)
         self.body.cited.connect(self._open_number)
         self.body.hide()
+        self.draft = label("", role="faint", scale=1.06, wrap=True)
+        self.draft.setAccessibleName("What the model is writing, not yet checked")
+        self.draft.hide()
         self._notes = QVBoxLayout()
         self._notes.setSpacing(4)
         self._cards = QVBoxLayout()
@@ -82,6 +86,7 @@ class AnswerView(QWidget):
         column.setSpacing(12)
         column.addWidget(self.evidence)
         column.addWidget(self.body)
+        column.addWidget(self.draft)
         column.addLayout(self._notes)
         column.addLayout(self._cards)
         column.addLayout(self._foot)
@@ -103,9 +108,9 @@ class AnswerView(QWidget):
         self.evidence.show()
         self.evidence.wait(text)
 
-    def add_text(self, text: str) -> None:
-        """Another piece of the answer; painted with the next tick of the timer."""
-        self._streamed += text
+    def show_text(self, text: str, citations: tuple[Citation, ...], draft: str = "") -> None:
+        """All that was written so far, and what isn't checked yet; painted at the next tick."""
+        self._streamed, self._citations, self._draft = text, citations, draft
         if not self._timer.isActive():
             self._timer.start()
 
@@ -121,7 +126,8 @@ class AnswerView(QWidget):
     def finish(self, answer: Answer, *, last: bool = True) -> None:
         """Shows the whole answer with its citations and what can be done with it."""
         self._timer.stop()
-        self.answer = answer
+        self.draft.hide()
+        self.answer, self._citations = answer, answer.citations
         self.evidence.writing()
         self.evidence.setVisible(bool(self.evidence.hits))
         self.body.show_markdown(answer.text, len(answer.citations))
@@ -139,6 +145,7 @@ class AnswerView(QWidget):
     def fail(self, message: str, hint: str) -> None:
         """Says what went wrong and what to do; what was written stays."""
         self._timer.stop()
+        self._draft = ""
         self._repaint()
         self.evidence.writing()
         self.evidence.setVisible(bool(self.evidence.hits))
@@ -149,10 +156,14 @@ class AnswerView(QWidget):
     # inner workings
 
     def _repaint(self) -> None:
-        if self._streamed:
+        self.draft.setText(self._draft.strip())
+        self.draft.setVisible(bool(self._draft.strip()))
+        if self._draft:
             self.evidence.writing()
+        if self._streamed:
             self.body.show()
-            self.body.show_markdown(self._streamed)
+            self.body.show_markdown(self._streamed, len(self._citations))
+        if self._streamed or self._draft:
             self.grew.emit()
 
     def _show_cards(self, answer: Answer) -> None:
@@ -207,7 +218,7 @@ class AnswerView(QWidget):
     def set_current(self, citation: Citation | None) -> None:
         """Frames the card of the citation whose passage is shown."""
         for card in self._cards_shown:
-            card.set_current(card.citation is citation)
+            card.set_current(card.citation == citation)
 
     def copy(self) -> None:
         """Copies the answer's Markdown, followed by its citations."""
@@ -217,11 +228,11 @@ class AnswerView(QWidget):
             QTimer.singleShot(1600, self._copied, self._copied.clear)
 
     def _open_number(self, number: int) -> None:
-        if self.answer is not None and 1 <= number <= len(self.answer.citations):
+        if 1 <= number <= len(self._citations):
             if number > MOST_CARDS:
                 for card in self._cards_shown:
                     card.show()
-            self.cited.emit(self.answer.citations[number - 1])
+            self.cited.emit(self._citations[number - 1])
 
 
 def _letters(text: str) -> str:

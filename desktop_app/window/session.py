@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop_app import records
 from desktop_app.window.jobs import Jobs
 from desktop_app.window.wording import title_of
-from rag.types import Answer, Hit
+from rag.types import Answer, Citation, Hit
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +28,8 @@ class Run:
     hits: tuple[Hit, ...] = ()
     reading: records.Reading | None = None
     text: str = ""
+    citations: tuple[Citation, ...] = ()
+    draft: str = ""
     notices: list[str] = field(default_factory=list)
     stopping: bool = False
     again: bool = False
@@ -47,7 +49,7 @@ class Session(QObject):
     started = Signal(object)
     evidence = Signal(object)
     reading = Signal(object)
-    text = Signal(object, str)
+    text = Signal(object)
     noticed = Signal(object, str)
     answered = Signal(object, object)  # Run, Answered
     failed = Signal(object, object)  # Run, Failed
@@ -184,7 +186,12 @@ class Session(QObject):
             self.reading.emit(run)
         elif isinstance(reply, records.Delta):
             run.text += reply.text
-            self.text.emit(run, reply.text)
+            run.citations += reply.citations
+            run.draft = ""
+            self.text.emit(run)
+        elif isinstance(reply, records.Draft):
+            run.draft = reply.text
+            self.text.emit(run)
         elif isinstance(reply, records.Notice):
             run.notices.append(reply.text)
             self.noticed.emit(run, reply.text)
@@ -222,5 +229,5 @@ class Session(QObject):
 
 def _cut_short(run: Run) -> records.Answered:
     """The end of a job that was stopped before it had an answer."""
-    answer = Answer(run.text, found=True, citations=(), stopped=True)
+    answer = Answer(run.text, found=True, citations=run.citations, stopped=True)
     return records.Answered(run.job, run.conversation, -1, answer)

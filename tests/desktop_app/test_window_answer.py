@@ -435,7 +435,7 @@ def test_the_same_trouble_is_told_once(harness: Harness) -> None:
 def test_replies_from_another_thread_are_handled_on_the_gui_thread(harness: Harness) -> None:
     job = harness.ask()
     seen: list[QThread] = []
-    harness.controller.session.text.connect(lambda run, text: seen.append(QThread.currentThread()))
+    harness.controller.session.text.connect(lambda run: seen.append(QThread.currentThread()))
 
     thread = threading.Thread(target=harness.worker.reply, args=(records.Delta(job, "x"),))
     thread.start()

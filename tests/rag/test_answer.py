@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from rag.library import Library
 from rag.types import (
     Answer,
     AnswerDelta,
+    AnswerDraft,
     AnswerEvent,
     EvidenceFound,
     IngestResult,
@@ -47,20 +49,32 @@ def ask(
 QUESTION = "When shall the Customer pay each invoice?"
 
 
-def test_evidence_comes_before_the_model_reads_and_before_the_text(library: Library) -> None:
-    generator = FakeGenerator("The Customer shall pay each invoice within 30 days.")
+def test_evidence_and_quotation_are_there_before_the_model_reads(library: Library) -> None:
+    generator = FakeGenerator(lambda request: " shall pay each invoice within 30 days.")
     events, answer = ask(Answerer(library, generator), QUESTION)
     kinds = [type(e) for e in events]
-    assert kinds.index(EvidenceFound) < kinds.index(Reading) < kinds.index(AnswerDelta)
-    assert answer.found
+    order = [EvidenceFound, AnswerDelta, Reading, AnswerDraft, Answer]
+    assert sorted(order, key=kinds.index) == order
+    quotation, rest = (e for e in events if isinstance(e, AnswerDelta))
+    assert quotation.citations == answer.citations
+    assert quotation.text + rest.text == answer.text
+
+
+def test_drafts_grow_word_by_word(library: Library) -> None:
+    generator = FakeGenerator(lambda request: " shall pay each invoice within 30 days.")
+    events, _ = ask(Answerer(library, generator), QUESTION)
+    drafts = [e.text for e in events if isinstance(e, AnswerDraft)]
+    assert len(drafts) > 3
+    assert all(b.startswith(a) for a, b in pairwise(drafts))
+    assert drafts[-1] == "The Customer shall pay each invoice within 30 days."
 
 
 def test_the_answer_holds_the_phrase_and_the_sentence_verbatim(library: Library) -> None:
     generator = FakeGenerator(lambda request: " shall pay each invoice within 30 days.")
     _, answer = ask(Answerer(library, generator), QUESTION)
     sentence = "The Customer shall pay each invoice within 30 days."
-    assert answer.text.startswith(f"{sentence} [1]")
-    assert f"“{sentence}”" in answer.text
+    assert answer.text.startswith(f"> “{sentence}”")
+    assert f"\n\n{sentence} [1]" in answer.text
     assert answer.citations[0].quote == sentence
     assert answer.citations[0].page == 1
     assert answer.stats["prompt_tokens"] > 0  # type: ignore[operator]
