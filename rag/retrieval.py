@@ -28,7 +28,7 @@ ALL_BELOW = 6000
 _CANDIDATES = 150  # from each index
 _POSTINGS = 20_000  # chunks that a keyword query may look at
 _RERANKED = 20  # passages that a reranker reads
-_SAME = 0.9  # share of words from which two passages say the same
+_SAME = 0.8  # share of words from which two passages say the same
 
 
 class Shelves:
