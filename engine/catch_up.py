@@ -36,6 +36,7 @@ class CatchUp:
         self._device: Device = reader.device
         self._wanted: list[Conversation] = []
         self._skip: set[tuple[str, int]] = set()
+        self._trying: Conversation | None = None
         self._target: Conversation | None = None
         self._work: Conversation | None = None
 
@@ -72,6 +73,7 @@ class CatchUp:
                 continue
             if self._skipped(conversation):
                 continue
+            self._trying = conversation
             with self._device.pinned(conversation):
                 self._bring_back(conversation)
                 self._one_batch(conversation)
@@ -94,6 +96,7 @@ class CatchUp:
             if backend.free_cells < target.held - good:
                 self._skip.add(_state(target))
                 continue
+            self._trying = target
             self._target, self._work = target, self._fork(target, good)
             return True
         return False
@@ -151,10 +154,9 @@ class CatchUp:
         return _state(conversation) in self._skip
 
     def _give_up(self) -> None:
-        if self._target is not None:
-            self._skip.add(_state(self._target))
-        for conversation in self._wanted:
-            self._skip.add(_state(conversation))
+        """What failed isn't tried again before something changed."""
+        if self._trying is not None:
+            self._skip.add(_state(self._trying))
         self.pause()
 
 

@@ -111,7 +111,7 @@ class TokenAttention:
         self.positions = torch.tensor([position], device=workspace.device)  # (1,)
         spans = [self._span(cells, 0, slot + 1)]
         if any(config.local_layers):
-            oldest = _first_slot(cells, position - config.sliding_window + 1, size)
+            oldest = first_slot(cells, position - config.sliding_window + 1, size)
             spans.append(self._span(cells, oldest, slot + 1))
         self._views = _views(config, workspace, spans)
 
@@ -129,16 +129,24 @@ class TokenAttention:
         return mixed.flatten(1)
 
     def _span(self, cells: Cells, oldest: int, stop: int) -> tuple[slice, Tensor | None]:
-        slots = slice(oldest, stop)
-        if not cells.has_holes:
-            return slots, None
-        absent = self._workspace.positions[slots] > self.positions  # (S,)
-        mask = torch.zeros(absent.shape, dtype=self._workspace.dtype, device=absent.device)
-        mask = mask.masked_fill_(absent, float("-inf"))
-        return slots, mask.expand(self._groups, -1)
+        mask = hole_mask(self._workspace, cells, oldest, stop, self.positions)
+        if mask is not None:
+            mask = mask.to(self._workspace.dtype).expand(self._groups, -1)
+        return slice(oldest, stop), mask
 
 
-def _first_slot(cells: Cells, position: int, size: int) -> int:
+def hole_mask(
+    workspace: Workspace, cells: Cells, oldest: int, stop: int, position: Tensor
+) -> Tensor | None:
+    """What hides removed cells among these slots, fp32 (S,); None where there are none."""
+    if not cells.has_holes:
+        return None
+    absent = workspace.positions[oldest:stop] > position  # (S,)
+    mask = torch.zeros(absent.shape, device=absent.device)
+    return mask.masked_fill_(absent, float("-inf"))
+
+
+def first_slot(cells: Cells, position: int, size: int) -> int:
     """The first slot whose position is at least `position`."""
     for number, entry in enumerate(cells.entries):
         if (entry.index + 1) * size > position:

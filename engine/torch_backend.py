@@ -19,10 +19,13 @@ from engine.backend import Logits, SavedState, Tokenizer
 from engine.errors import NoFreeSequence, OutOfCells, RestoreError
 from engine.kv_blocks import BlockPool, BlockShape
 from engine.torch_attention import BlockAttention, TokenAttention
+from engine.torch_bags import BagAttention, BagIndices
 from engine.torch_cells import Cells
 from engine.torch_device import free_memory
+from engine.torch_graphs import GraphDecoder
 from engine.torch_model import Decoder
 from engine.torch_state import decode_state, encode_state
+from engine.torch_static import StaticDecoder
 from engine.torch_workspace import Workspace
 from engine.types import ModelInfo, SequenceId, TokenId
 
@@ -38,6 +41,7 @@ class CacheOptions:
         block: tokens of a block, and rows computed at a time when a prompt is read.
         dtype: how keys and values are kept; None for the decoder's own type.
         packed: keep them in 8 bits, but for the newest and the first block.
+        static: decode with fixed shapes; always so on CUDA, where they are captured.
     """
 
     cells: int = 5120
@@ -46,6 +50,7 @@ class CacheOptions:
     block: int = 64
     dtype: torch.dtype | None = None
     packed: bool = False
+    static: bool = False
 
 
 class TorchBackend:
@@ -72,7 +77,15 @@ class TorchBackend:
             options.packed,
         )
         self._pool = BlockPool(shape, options.cells, decoder.device)
-        self._workspace = Workspace(self._pool, decoder.dtype)
+        graphs = decoder.device.type == "cuda"
+        static = options.static or graphs
+        bags = decoder.block_dtype != decoder.dtype and not static
+        self._workspace = Workspace(self._pool, decoder.dtype, bucketed=static, turned=bags)
+        self._bags = BagIndices(config, self._workspace) if bags else None
+        self._static: StaticDecoder | None = None
+        if static:
+            kind = GraphDecoder if graphs else StaticDecoder
+            self._static = kind(decoder, self._workspace)
         self._sequences: dict[SequenceId, Cells] = {}
         self._info = ModelInfo(
             name=config.name,
@@ -249,11 +262,22 @@ class TorchBackend:
         cells.prepare(index)
         self._workspace.attach(cells)
         self._workspace.begin(cells, row, row + 1)
-        attend = TokenAttention(self._decoder.config, self._workspace, cells, row)
+        if self._static is not None:
+            slot = (len(cells.entries) - 1) * self._options.block + row
+            logits = self._static.step(token, position, slot)
+            self._workspace.finish(cells, row, row + 1)
+            return _to_numpy(logits)
+        attend = self._token_attention(cells, row)
         one = torch.tensor([token], device=self._decoder.device)
         hidden = self._decoder.hidden(one, attend.positions, attend)  # (1, E)
-        self._workspace.finish(cells, row, row + 1)
+        self._workspace.finish(cells, row, row + 1, turned=self._bags is not None)
         return _to_numpy(self._decoder.logits(hidden)[0])
+
+    def _token_attention(self, cells: Cells, row: int) -> TokenAttention | BagAttention:
+        config = self._decoder.config
+        if self._bags is None:
+            return TokenAttention(config, self._workspace, cells, row)
+        return BagAttention(config, self._workspace, cells, row, self._bags)
 
     @contextlib.contextmanager
     def _undone_on_failure(self, cells: Cells, start: int) -> Iterator[None]:

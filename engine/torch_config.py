@@ -118,6 +118,12 @@ class DecoderConfig:
         return (self.heads + 2 * self.kv_heads) * self.head_dim
 
     @property
+    def matrix_numbers(self) -> int:
+        """Numbers in all matrices that states are multiplied with."""
+        layer = self.qkv_rows + self.heads * self.head_dim + 3 * self.intermediate
+        return (self.layers * layer + self.vocabulary) * self.hidden
+
+    @property
     def long_context(self) -> bool:
         """Whether LongRoPE's long factors are in use; keys of one choice don't fit the other."""
         return self.rope.long

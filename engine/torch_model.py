@@ -19,6 +19,7 @@ from torch import Tensor
 
 from engine.torch_config import DecoderConfig
 from engine.torch_linear import Products
+from engine.torch_norm import RootMeanSquare
 from engine.torch_rope import Rotary
 from engine.torch_weights import (
     EndWeights,
@@ -49,7 +50,7 @@ class Decoder:
     def __init__(
         self, config: DecoderConfig, source: WeightSource, dtype: torch.dtype, device: torch.device
     ) -> None:
-        products = Products(dtype, device)
+        products = Products(dtype, device, config.matrix_numbers)
         self.config, self.dtype, self.device = config, dtype, device
         self.block_dtype = torch.float32 if products.widens else dtype
         self.parameters = self.nbytes = 0
@@ -64,7 +65,7 @@ class Decoder:
         ropes = [Rotary(config.rope, config.head_dim, device)]
         if config.local_rope is not None:
             ropes.append(Rotary(config.local_rope, config.head_dim, device))
-        self._ropes = ropes
+        self._ropes, self._norm = ropes, RootMeanSquare(config.norm_epsilon)
 
     def _fill(
         self, source: WeightSource, weights: LayerWeights | EndWeights, layer: int | None
@@ -134,7 +135,3 @@ class Decoder:
         if layer.post_feed_forward_norm is not None:
             return self._norm(states.float(), layer.post_feed_forward_norm)
         return states
-
-    def _norm(self, stream: Tensor, weight: Tensor) -> Tensor:
-        """Root-mean-square norm in fp32, (T, E)."""
-        return F.rms_norm(stream, weight.shape, weight, self.config.norm_epsilon)

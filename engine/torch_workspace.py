@@ -12,6 +12,7 @@ Shapes: L layers, K key heads, D head size, W slots in tokens, P tokens of a blo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,16 @@ from engine.kv_blocks import BlockPool
 from engine.torch_cells import Cells, Entry
 
 ABSENT = 1 << 40  # a position that no query can see
+_SMALLEST_BUCKET = 4
+_TILE_BLOCKS = 8
+
+
+def bucket_of(blocks: int, most: int) -> int:
+    """The smallest bucket for so many blocks: four sizes an octave, a quarter wasted at most."""
+    size = _SMALLEST_BUCKET
+    while size < blocks:
+        size += max(1, 1 << (size.bit_length() - 3))
+    return min(size, most)
 
 
 class Workspace:
@@ -31,17 +42,33 @@ class Workspace:
     Args:
         pool: whose blocks are copied here.
         dtype: the type attention computes in.
+        bucketed: W is the smallest of a few sizes that holds the sequence, and the buffer is laid
+            out anew when it changes: what a captured graph of kernels needs, whose shapes are
+            fixed. Else W is the whole window.
+        turned: keep the keys a second time, in fp16, in tiles (D, T) of T slots: for `torch_bags`.
+
+    Attributes:
+        tile: T. tiles: how many of them.
     """
 
-    def __init__(self, pool: BlockPool, dtype: torch.dtype) -> None:
+    def __init__(
+        self, pool: BlockPool, dtype: torch.dtype, *, bucketed: bool = False, turned: bool = False
+    ) -> None:
         shape = pool.shape
         self._pool, self.block = pool, shape.tokens
         self.dtype, self.device = dtype, pool.device
         blocks = -(-pool.cells // shape.tokens)
         self.slots = blocks + max(4, blocks // 8)  # room for partly filled blocks
-        size = (shape.layers, 2, shape.kv_heads, self.slots * shape.tokens, shape.head_dim)
-        self._cells = torch.empty(size, dtype=dtype, device=self.device)
-        self.positions = torch.full((size[3],), ABSENT, dtype=torch.int64, device=self.device)
+        self._bucketed, self.bucket = bucketed, 0 if bucketed else self.slots
+        numbers = shape.layers * 2 * shape.kv_heads * shape.head_dim * self.slots * shape.tokens
+        self._memory = torch.empty(numbers, dtype=dtype, device=self.device)
+        self.tile = _TILE_BLOCKS * shape.tokens
+        self.tiles = -(-self.slots // _TILE_BLOCKS) if turned else 0
+        tiles = (shape.layers, shape.kv_heads, self.tiles, shape.head_dim, self.tile)
+        self._turned = torch.empty(tiles, dtype=torch.float16)
+        self._cells = self._laid_out(self.slots)
+        length = self.slots * shape.tokens
+        self.positions = torch.full((length,), ABSENT, dtype=torch.int64, device=self.device)
         self._stamps = [-1] * self.slots  # what each slot holds
         self._revision = -1
         self._rounds = shape.dtype != dtype
@@ -50,6 +77,9 @@ class Workspace:
         """Makes the slots hold the sequence's blocks, in order."""
         if len(cells.entries) > self.slots:
             raise OutOfCells(f"{len(cells.entries)} blocks are more than the device's window.")
+        if self._bucketed:
+            self._resize(bucket_of(len(cells.entries), self.slots))
+            self._clear_behind(len(cells.entries))
         for slot, entry in enumerate(cells.entries):
             if self._stamps[slot] != entry.block.stamp:
                 self._copy_in(slot, entry)
@@ -83,12 +113,44 @@ class Workspace:
         target[0].copy_(keys.transpose(0, 1))
         target[1].copy_(values.transpose(0, 1))
 
-    def finish(self, cells: Cells, start: int, stop: int) -> None:
-        """Copies the written rows to the last block and commits them."""
+    def write_at(self, target: Tensor, slot: Tensor, new: Tensor) -> None:
+        """Puts one token's keys or values (1, K, D) into `slot` (1,) of a layer's (K, S, D)."""
+        if self._rounds:
+            new = new.to(self._pool.shape.dtype)
+        target.index_copy_(1, slot, new.transpose(0, 1).to(target.dtype))
+
+    def turned_targets(self, slot: int) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+        """For each layer, where a token's keys are written among the tiles, and its values."""
+        keys, values = self._turned_at(slot)
+        return keys.unbind(0), values.unbind(0)
+
+    def tables(self) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+        """For each layer, the tiles as rows (K C D, T), and the values as rows (K W, D)."""
+        keys = self._turned.view(len(self._turned), -1, self.tile)
+        values = self._cells[:, 1].flatten(1, 2)
+        return keys.unbind(0), values.unbind(0)
+
+    def put(self, target: Tensor, new: Tensor) -> None:
+        """Puts one token's keys or values (K, D) into one of `turned_targets`."""
+        if self._rounds:
+            new = new.to(self._pool.shape.dtype)
+        target.copy_(new)
+
+    def finish(self, cells: Cells, start: int, stop: int, *, turned: bool = False) -> None:
+        """Copies the written rows to the last block and commits them.
+
+        With `turned`, one token's keys were written among the tiles; else they still must be.
+        """
         entry, slot = cells.entries[-1], len(cells.entries) - 1
         data, first = entry.block.data, slot * self.block
         assert isinstance(data, Tensor)
-        data[..., start:stop, :].copy_(self._cells[..., first + start : first + stop, :])
+        written = self._cells[..., first + start : first + stop, :]
+        if turned:
+            keys, _ = self._turned_at(first + start)
+            written[:, 0, :, 0].copy_(keys)
+        elif self.tiles:
+            self._turn(first + start, written)
+        data[..., start:stop, :].copy_(written)
         cells.commit(start, stop)
         self._stamps[slot] = entry.block.stamp
 
@@ -96,12 +158,47 @@ class Workspace:
         """After a failure: nothing in the slots is known any more."""
         self._stamps = [-1] * self.slots
         self._revision = -1
+        if self._bucketed:
+            self._memory.zero_()
+
+    def _laid_out(self, slots: int) -> Tensor:
+        """The memory as (L, 2, K, W, D) for so many blocks."""
+        shape = self._pool.shape
+        size = (shape.layers, 2, shape.kv_heads, slots * shape.tokens, shape.head_dim)
+        return self._memory[: math.prod(size)].view(size)
+
+    def _resize(self, slots: int) -> None:
+        """Another layout: nothing is where it was."""
+        if slots != self.bucket:
+            self.forget()
+            self.bucket, self._cells = slots, self._laid_out(slots)
+
+    def _clear_behind(self, count: int) -> None:
+        """Zeros the slots of a longer sequence: a bucket is read whole, masked or not."""
+        for slot in range(count, self.bucket):
+            if self._stamps[slot] != -1:
+                first = slot * self.block
+                self._cells[..., first : first + self.block, :].zero_()
+                self._stamps[slot] = -1
 
     def _copy_in(self, slot: int, entry: Entry) -> None:
         data = self._pool.contents(entry.block)  # (L, 2, K, P, D)
         first = slot * self.block
         self._cells[..., first : first + self.block, :].copy_(data)
+        if self.tiles:
+            self._turn(first, self._cells[..., first : first + self.block, :])
         self._stamps[slot] = entry.block.stamp
+
+    def _turned_at(self, slot: int) -> tuple[Tensor, Tensor]:
+        """One slot's keys among the tiles, and its values: (L, K, D) each."""
+        tile, column = divmod(slot, self.tile)
+        return self._turned[:, :, tile, :, column], self._cells[:, 1, :, slot]
+
+    def _turn(self, first: int, cells: Tensor) -> None:
+        """Writes the keys of a run of slots of one block (L, 2, K, T, D) to the tiles."""
+        tile, column = divmod(first, self.tile)
+        run = slice(column, column + cells.shape[3])
+        self._turned[:, :, tile, :, run].copy_(cells[:, 0].transpose(-1, -2))
 
     def _place(self, cells: Cells) -> None:
         positions = np.full(len(self.positions), ABSENT, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.disk import Disk
-from engine.errors import UnknownConversation
+from engine.errors import EngineError, OutOfCells, RestoreError, UnknownConversation
 from engine.folder_lock import FolderInUse
 from engine.types import Finished
 from tests.engine.kept_engines import Kept, plain
@@ -393,6 +394,37 @@ def test_a_state_that_the_backend_refuses_costs_only_time(kept: Kept) -> None:
     assert answer.stats.restored_from == "prefill"
 
 
+def test_a_refused_state_without_a_shared_beginning_is_set_aside(kept: Kept) -> None:
+    kept.ask("a", QUESTIONS[0], system="")
+    kept.restart()
+
+    def refuse(*_: object) -> None:
+        raise RestoreError("it doesn't fit")
+
+    kept.backend._parse = refuse  # type: ignore[method-assign, assignment]
+    answer = kept.ask("a", QUESTIONS[1])
+    assert answer.stats.restored_from == "prefill"
+    assert list(kept.file("a").parent.glob("cache.*.bad"))
+    kept.restart()
+    assert kept.ask("a", QUESTIONS[2]).stats.reused_tokens > 0
+
+
+def test_what_finds_no_room_on_the_device_is_kept(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, {"cells": 500}, {"window": 480})
+    kept.ask("a", QUESTIONS[0] + "x" * 150, system="")
+    kept.restart()
+    running = kept.events("b", QUESTIONS[0] + "y" * 250, system="")
+    while kept.engine._register.find("b") is None or kept.backend.free_cells > 200:
+        next(running)
+    with pytest.raises(OutOfCells):
+        kept.ask("a", QUESTIONS[1])
+    for _ in running:
+        pass
+    kept.engine._device.forget(kept.engine._register.known("a"))
+    assert kept.ask("a", QUESTIONS[1]).stats.restored_from == "memory"
+    kept.engine.close()
+
+
 def test_two_programs_do_not_write_one_conversation(kept: Kept) -> None:
     kept.ask("a", QUESTIONS[0])
     other = Kept(kept.root)
@@ -588,6 +620,50 @@ def test_idle_work_needs_room_and_never_takes_it_from_others(tmp_path: Path) -> 
     kept.ask("a", QUESTIONS[0] + "x" * 60, most=60)
     kept.idle()
     assert kept.engine.conversation("a").tier == "device"
+    kept.engine.close()
+
+
+def test_idle_work_that_fails_is_not_tried_again_and_again(kept: Kept) -> None:
+    kept.ask("a", QUESTIONS[0])
+    original = kept.backend.forward
+
+    def fail(*_: object, **__: object) -> None:
+        raise EngineError("the device is gone")
+
+    kept.backend.forward = fail  # type: ignore[method-assign, assignment]
+    with pytest.raises(EngineError):
+        kept.idle()
+    for _ in range(3):
+        with contextlib.suppress(EngineError):
+            kept.engine.idle_step()
+    kept.backend.forward = original  # type: ignore[method-assign]
+    assert kept.idle() == 0
+    assert kept.ask("a", QUESTIONS[1]).text
+    assert kept.idle() > 0
+
+
+def test_idle_work_gives_up_a_fork_whose_conversation_left_the_device(kept: Kept) -> None:
+    kept.ask("a", QUESTIONS[0])
+    assert kept.engine.idle_step()
+    while kept.engine._catch_up._work is None:
+        assert kept.engine.idle_step()
+    kept.engine._device.evict_one()
+    kept.engine._device.evict_one()
+    kept.idle()
+    assert kept.engine._catch_up._work is None
+    assert len(kept.backend._sequences) <= 1
+
+
+def test_idle_work_without_room_waits(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, {"cells": 200}, {"window": 256, "batch": 16})
+    kept.ask("a", "Q" * 60, most=60)
+    kept.engine.open("a")
+    kept.idle()
+    conversation = kept.engine._register.known("a")
+    free = kept.backend.free_cells
+    assert conversation.decoded or free >= 0
+    kept.engine.delete("a")
+    assert kept.idle() == 0
     kept.engine.close()
 
 

@@ -232,15 +232,19 @@ def test_a_sequence_may_begin_anywhere(decoder: Counting) -> None:
         backend.forward(backend.new_sequence(), [1], -1)
 
 
-def test_a_stale_number_that_isnt_one_stays_in_its_sequence(decoder: Counting) -> None:
+@pytest.mark.parametrize("static", [False, True])
+def test_a_stale_number_that_isnt_one_stays_in_its_sequence(
+    decoder: Counting, static: bool
+) -> None:
     """Slots of another conversation are overwritten before they are read, even as 0 · NaN."""
-    backend = backend_of(decoder, block=BLOCK)
+    backend = backend_of(decoder, block=BLOCK, static=static)
     bad = backend.new_sequence()
     read(backend, bad, random_tokens(3 * BLOCK))
     _poison(backend, backend._sequences[bad])
     backend.forward(bad, [1], 3 * BLOCK)
     good = backend.new_sequence()
     assert np.isfinite(read(backend, good, random_tokens(20))).all()
+    assert np.isfinite(backend.forward(good, [1], 20)).all()
     backend.free_sequence(bad)
     assert np.isfinite(read(backend, backend.new_sequence(), random_tokens(60))).all()
 

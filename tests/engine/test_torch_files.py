@@ -202,7 +202,7 @@ def test_a_file_that_shrinks_while_it_is_read(folder: Path, tmp_path: Path) -> N
 
 def tensors_of(config: DecoderConfig) -> dict[str, torch.Tensor]:
     """A whole small model under Hugging Face's names."""
-    products = Products(torch.float32, CPU)
+    products = Products(torch.float32, CPU, 0)
     ends = empty_ends(config, products)
     shapes = {"model.embed_tokens": ends.embedding.shape, "model.norm": ends.final_norm.shape}
     names = {
@@ -251,7 +251,7 @@ def test_every_tensor_is_needed_and_known() -> None:
 def test_matrices_are_read_in_slices(dtype: torch.dtype) -> None:
     config = small_config(layers=1, vocabulary=40000)
     file = MemoryTensors(tensors_of(config))
-    weights = empty_ends(config, Products(dtype, CPU))
+    weights = empty_ends(config, Products(dtype, CPU, config.matrix_numbers))
     WeightLoader(file, config, huggingface_slot).fill(weights, None)
     assert file.most_rows * config.hidden <= 1 << 20
     rows = torch.tensor([0, 1, 17, 19999, 20000, 39999])

@@ -1,0 +1,129 @@
+"""One token's attention on a CPU as sums of table rows by weight.
+
+Scores are a weighted sum of rows of the keys, turned so that a row is a channel; the answer is a
+weighted sum of rows of the values. torch's embedding bag is such a sum; it reads 16-bit tables at
+the memory's speed and shares a table among the query heads of a group, where the general kernel,
+made for many queries, takes twice as long. Its plain twin is `TokenAttention`.
+
+Scores come back in fp16: queries are scaled before, and ten bits of mantissa lose less than
+rounding the queries to bf16 does.
+Shapes: H query heads, K key heads, G = H / K, D head size, C tiles of T slots, S visible slots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.torch_attention import first_slot, hole_mask
+from engine.torch_cells import Cells
+from engine.torch_config import DecoderConfig
+from engine.torch_workspace import Workspace
+
+_SUM = 0  # embedding_bag's number for a sum
+
+
+class BagIndices:
+    """Which rows of the tables belong to which bag; made once for a workspace."""
+
+    def __init__(self, config: DecoderConfig, workspace: Workspace) -> None:
+        keys, groups, size = config.kv_heads, config.heads // config.kv_heads, config.head_dim
+        tiles, slots = workspace.tiles, workspace.slots * workspace.block
+        rows = torch.arange(keys * tiles * size, dtype=torch.int32).view(keys, tiles, 1, size)
+        rows = rows.transpose(0, 1).expand(tiles, keys, groups, size)  # tile by tile
+        self.key_rows = rows.reshape(tiles, -1)  # (C, K G D)
+        bags = tiles * config.heads
+        self.key_starts = torch.arange(0, bags * size, size, dtype=torch.int32).view(tiles, -1)
+        rows = torch.arange(keys * slots, dtype=torch.int32).view(keys, 1, slots)
+        self.value_rows = rows.expand(keys, groups, slots).reshape(config.heads, slots)  # (H, W)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What one kind of layer sums up: tiles of keys, then the slots from `first` on of them."""
+
+    tiles: int
+    first: int
+    stop: int
+    key_rows: Tensor
+    key_starts: Tensor
+    value_rows: Tensor
+    value_starts: Tensor
+    mask: Tensor | None
+
+
+class BagAttention:
+    """Attention for one token, the newest: exactly the cells it sees."""
+
+    def __init__(
+        self,
+        config: DecoderConfig,
+        workspace: Workspace,
+        cells: Cells,
+        row: int,
+        indices: BagIndices,
+    ) -> None:
+        self._config, self._workspace, self._indices = config, workspace, indices
+        self._groups = config.heads // config.kv_heads
+        size = workspace.block
+        slot = (len(cells.entries) - 1) * size + row
+        position = cells.entries[-1].index * size + row
+        self._key_targets, self._value_targets = workspace.turned_targets(slot)
+        self.positions = torch.tensor([position])  # (1,)
+        self._key_tables, self._value_tables = workspace.tables()
+        self._plans = [self._plan(cells, 0, slot + 1)]
+        if any(config.local_layers):
+            oldest = first_slot(cells, position - config.sliding_window + 1, size)
+            self._plans.append(self._plan(cells, oldest, slot + 1))
+
+    def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """From (1, H, D), (1, K, D), (1, K, D) to (1, H D)."""
+        config, workspace = self._config, self._workspace
+        workspace.put(self._key_targets[layer], keys[0])
+        workspace.put(self._value_targets[layer], values[0])
+        plan = self._plans[-1 if config.is_local(layer) else 0]
+        scaled = queries.to(torch.float16).mul_(config.scale)  # (1, H, D)
+        scores = torch.embedding_bag(  # (C K G, T)
+            self._key_tables[layer],
+            plan.key_rows,
+            plan.key_starts,
+            False,
+            _SUM,
+            False,
+            scaled.expand(plan.tiles, -1, -1).reshape(-1),
+            False,
+        )[0]
+        scores = scores.view(plan.tiles, config.heads, -1).transpose(0, 1).flatten(1)
+        scores = scores[:, plan.first : plan.stop].float()  # (H, S)
+        if plan.mask is not None:
+            scores += plan.mask
+        weights = torch.softmax(scores, -1).to(queries.dtype).view(-1)
+        mixed = torch.embedding_bag(  # (H, D)
+            self._value_tables[layer],
+            plan.value_rows,
+            plan.value_starts,
+            False,
+            _SUM,
+            False,
+            weights,
+            False,
+        )[0]
+        return mixed.view(1, -1)
+
+    def _plan(self, cells: Cells, oldest: int, stop: int) -> _Plan:
+        width, indices = self._workspace.tile, self._indices
+        begin, end = oldest // width, -(-stop // width)
+        starts = indices.key_starts[: end - begin].reshape(-1)
+        count = stop - oldest
+        return _Plan(
+            tiles=end - begin,
+            first=oldest - begin * width,
+            stop=stop - begin * width,
+            key_rows=indices.key_rows[begin:end].reshape(-1),
+            key_starts=starts,
+            value_rows=indices.value_rows[:, oldest:stop].reshape(-1),
+            value_starts=torch.arange(0, self._config.heads * count, count, dtype=torch.int32),
+            mask=hole_mask(self._workspace, cells, oldest, stop, self.positions),
+        )

@@ -1,0 +1,123 @@
+"""One token's attention as sums of rows, against its plain twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.torch_backend import TorchBackend
+from engine.torch_bags import BagAttention
+from engine.torch_linear import Products, TransposedProduct, tiles_for
+from tests.engine.torch_backends import backend_of, read
+from tests.engine.torch_models import random_tokens, small_decoder
+
+BLOCK = 16
+LOCAL = {"sliding_window": 24, "local_layers": (True, False)}
+
+
+def plain(backend: TorchBackend) -> TorchBackend:
+    """The same backend, decoding with the general kernel."""
+    backend._bags = None
+    return backend
+
+
+@pytest.mark.parametrize("changes", [{}, LOCAL], ids=["global", "sliding"])
+@given(
+    length=st.integers(1, 300),
+    trim=st.one_of(st.none(), st.tuples(st.integers(0, 290), st.integers(1, 90))),
+)
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_sums_of_rows_give_the_same_logits(
+    changes: dict[str, Any], length: int, trim: tuple[int, int] | None
+) -> None:
+    decoder = small_decoder(dtype=torch.bfloat16, **changes)
+    backends = [backend_of(decoder, block=BLOCK), plain(backend_of(decoder, block=BLOCK))]
+    assert backends[0]._bags is not None
+    tokens, found = random_tokens(length), []
+    for backend in backends:
+        sequence = backend.new_sequence()
+        read(backend, sequence, tokens)
+        if trim and trim[0] < length - 1:
+            backend.remove(sequence, trim[0], min(sum(trim), length - 1))
+        found.append([backend.forward(sequence, [at], length + at) for at in range(20)])
+    left, right = (torch.from_numpy(np.stack(one)).double().log_softmax(-1) for one in found)
+    assert ((left.exp() * (left - right)).sum(-1)).max() <= 2e-3  # both are in 16 bits
+
+
+@pytest.mark.parametrize("kept", [torch.bfloat16, torch.float16, torch.float32])
+def test_a_decoded_token_is_kept_as_it_is_read(kept: torch.dtype) -> None:
+    """Keys are in two places at work; what is saved gives both again."""
+    backend = backend_of(small_decoder(dtype=torch.bfloat16), block=BLOCK, dtype=kept)
+    sequence = backend.new_sequence()
+    read(backend, sequence, random_tokens(10))
+    for at in range(10, 200):
+        backend.forward(sequence, random_tokens(1, at), at)
+    state, other = backend.save(sequence, 0, 200), backend.new_sequence()
+    backend.load(other, state)
+    for at in range(200, 215):
+        left, right = (backend.forward(own, [at], at) for own in (sequence, other))
+        assert np.array_equal(left, right)
+    left, right = (backend.forward(own, [1, 2, 3], 215) for own in (sequence, other))
+    assert np.array_equal(left, right)
+
+
+def test_one_token_as_a_block_is_seen_by_the_next() -> None:
+    """A block of one row writes keys in another place than a decoded token does."""
+    decoder = small_decoder(dtype=torch.bfloat16)
+    backend = backend_of(decoder, block=BLOCK)
+    one, other = backend.new_sequence(), backend.new_sequence()
+    for at in range(20):
+        backend.forward(one, [at + 7], at, every=True)
+    read(backend, other, list(range(7, 27)))
+    left, right = (backend.forward(own, [3], 20) for own in (one, other))
+    assert np.array_equal(left, right)
+
+
+def test_which_way_is_taken() -> None:
+    wide = backend_of(small_decoder(dtype=torch.bfloat16))
+    assert wide._bags is not None
+    assert backend_of(small_decoder())._bags is None
+    sequence = wide.new_sequence()
+    wide.forward(sequence, [1, 2], 0)
+    cells = wide._sequences[sequence]
+    cells.prepare(0)
+    assert isinstance(wide._token_attention(cells, 2), BagAttention)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_transposed_product_is_a_product(count: int, bias: bool) -> None:
+    weight, states = torch.randn(48, 40).bfloat16(), torch.randn(5, 40)
+    offset = torch.randn(48).bfloat16() if bias else None
+    tiles = torch.empty(count, 40, 48 // count, dtype=torch.bfloat16)
+    product = TransposedProduct(tiles, offset, torch.empty(700))  # a scratch for 16 columns
+    product.write(0, weight[:30])
+    product.write(30, weight[30:])
+    assert product.shape == (48, 40)
+    expected = states @ weight.float().t() + (offset.float() if bias else 0)
+    assert torch.allclose(product(states), expected, atol=1e-4)
+    one = product(states[:1].bfloat16())
+    assert (one.float() - expected[:1]).abs().max() < 0.25
+    assert torch.equal(product.rows(torch.tensor([0, 47, 16])), weight[[0, 47, 16]])
+
+
+def test_a_scratch_grows_with_the_longest_row() -> None:
+    products = Products(torch.bfloat16, torch.device("cpu"), 80000 * 32)
+    if not products.widens:
+        pytest.skip("this processor multiplies bf16 as it is")
+    product = products.empty(32, 80000)
+    product.write(0, torch.ones(32, 80000))
+    assert torch.equal(product(torch.ones(2, 80000)), torch.full((2, 32), 80000.0))
+
+
+def test_tiles_are_as_many_as_threads_and_aligned() -> None:
+    assert tiles_for(960, 1) == 1
+    assert tiles_for(960, 2) == 2
+    assert tiles_for(960, 16) == 20  # 48 columns each; 16 of 60 wouldn't be aligned
+    assert tiles_for(7, 2) == 7
+    assert tiles_for(11, 2) == 1
