@@ -35,6 +35,9 @@ def register(commands: parser.Commands) -> None:
         one.set_defaults(kind=kind)
         one.add_argument("--threads", type=int, default=0, help="CPU threads (default: all cores)")
         one.add_argument("--turns", type=int, default=12, help="turns of the conversation")
+        one.add_argument(
+            "--passages", type=int, default=1, help="passages of about 110 tokens in each turn"
+        )
         one.add_argument("--no-peers", action="store_true", help="measure Clausebook only")
         one.add_argument("--output", metavar="FILE", type=Path, help="write the figures as JSON")
         one.add_argument("--json", action="store_true", help="print JSON instead of tables")
@@ -64,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         options["peers"] = not arguments.no_peers
     if arguments.kind in ("turns", "memory"):
         options["turns"] = arguments.turns
+    if arguments.kind == "turns":
+        options["passages"] = arguments.passages
     result = {"machine": report.machine(), **module.measure(model, backend, **options)}
     if arguments.output:
         report.write_json(arguments.output, result)

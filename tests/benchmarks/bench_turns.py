@@ -15,10 +15,10 @@ ANSWER = 32
 
 
 def measure(
-    model: Path, backend: str, turns: int, threads: int, *, peers: bool
+    model: Path, backend: str, turns: int, threads: int, *, peers: bool, passages: int = 1
 ) -> dict[str, object]:
     """Runs every way of holding the conversation, one after the other."""
-    script = conversation(turns)
+    script = conversation(turns, passages)
     runs: dict[str, list[Row]] = {}
     missing: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -45,6 +45,7 @@ def measure(
         "backend": backend,
         "threads": threads,
         "answer_tokens": ANSWER,
+        "passages_a_turn": passages,
         "runs": {name: [asdict(row) for row in rows] for name, rows in runs.items()},
         "summary": {name: summary(rows) for name, rows in runs.items()},
         "missing": missing,

@@ -51,8 +51,8 @@ def passage(topic: str, number: int) -> str:
     )
 
 
-def conversation(turns: int = 12, passages: int = 3) -> list[ScriptTurn]:
-    """The turns, each with its own passages."""
+def conversation(turns: int = 12, passages: int = 1) -> list[ScriptTurn]:
+    """The turns, each with its own passages; one makes a turn about as long as ours are."""
     script = []
     for index in range(turns):
         topic, question = _TOPICS[index % len(_TOPICS)]

@@ -54,11 +54,14 @@ def test_table() -> None:
 @pytest.mark.usefixtures("fake")
 def test_turns_are_flat_with_the_cache_and_grow_without(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "out" / "turns.json"
-    assert cli("bench", "turns", "--no-peers", "--output", target, "--turns", "7") == 0
+    assert (
+        cli("bench", "turns", "--no-peers", "--output", target, "--turns", "7", "--passages", "3")
+        == 0
+    )
     result: dict[str, Any] = json.loads(target.read_text())
     assert "Milliseconds to the first token" in cli.out
     cached, restarted, cold = result["runs"].values()
-    own = [len(turn.user) for turn in conversation(7)]
+    own = [len(turn.user) for turn in conversation(7, 3)]
     for rows in (cached, restarted):
         read = [row["prefilled_tokens"] for row in rows[1:]]
         assert max(read) <= max(own) + 40
