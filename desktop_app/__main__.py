@@ -15,6 +15,8 @@ COMMAND_FAILED, INTERRUPTED = 1, 130
 
 def main() -> None:
     """Runs the program and exits with its code."""
+    # Without this onnxruntime reports its use and keeps an id of the machine in the user's home.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     multiprocessing.freeze_support()
     try:
         code = run(sys.argv[1:])

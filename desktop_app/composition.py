@@ -7,6 +7,7 @@ it is first asked for. This decides who gets what; it answers no question itself
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ def engine_options(
         memory_budget=settings.memory_mb << 20,
         disk_budget=settings.disk_mb << 20,
         idle_seconds=settings.idle_minutes * 60,
+        idle_work=settings.idle_work,
         idle_on_battery=settings.idle_on_battery,
     )
 
@@ -65,7 +67,9 @@ def start_engine(options: EngineOptions, on_notice: Callable[[str], None]) -> An
     """The engine in a process of its own, which starts with the first call."""
     from engine.client import EngineClient
 
-    return EngineClient(options, on_notice, log=paths.log_folder() / "engine.log")
+    folder = paths.log_folder()
+    log = folder / "engine.log" if os.access(folder, os.W_OK) else None  # it runs without, too
+    return EngineClient(options, on_notice, log=log)
 
 
 def make_answerer(library: Library, generator: Generator) -> Answerer:
@@ -246,5 +250,6 @@ def _engine_part(settings: Settings) -> tuple[object, ...]:
         settings.memory_mb,
         settings.disk_mb,
         settings.idle_minutes,
+        settings.idle_work,
         settings.idle_on_battery,
     )

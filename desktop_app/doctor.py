@@ -228,9 +228,12 @@ def _writable(folder: Path) -> bool:
 
 
 def _library(folder: Path) -> tuple[Line, ...]:
-    lines = [_found("Documents", lambda: _documents(folder))]
-    lines.append(_conversations(paths.conversations_folder(folder)))
-    return tuple(lines)
+    documents = _found("Documents", lambda: _documents(folder))
+    try:
+        return documents, _conversations(paths.conversations_folder(folder))
+    except (EngineError, OSError) as error:
+        message, todo = explain(error)
+        return documents, Line("Conversations", message, True, todo)
 
 
 def _conversations(folder: Path) -> Line:

@@ -43,7 +43,7 @@ def explain(error: BaseException) -> tuple[str, str]:
     if isinstance(error, EngineDied):
         return _line(error), "Ask again; the conversation is kept."
     if isinstance(error, (EngineError, RagError)):
-        return _line(error), ""
+        return _DISK_FULL if _no_room(error.__cause__) else (_line(error), "")
     if isinstance(error, MemoryError):
         return "The machine is out of memory.", "Close other programs or choose a smaller model."
     if isinstance(error, (OSError, sqlite3.Error)):
@@ -54,6 +54,11 @@ def explain(error: BaseException) -> tuple[str, str]:
         f"Something unforeseen went wrong ({type(error).__name__}: {_line(error)}).",
         "Run it again with --debug, or look into the log.",
     )
+
+
+def _no_room(cause: BaseException | None) -> bool:
+    """Whether SQLite could not open a library since not a byte is left; it says "I/O error"."""
+    return getattr(cause, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"
 
 
 def _system(error: OSError | sqlite3.Error) -> tuple[str, str]:

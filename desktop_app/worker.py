@@ -141,6 +141,7 @@ class Worker:
         try:
             _ = self._composition.embedder
             self._composition.engine.start()
+            logger.info("the models are loaded")
             deletions.finish(self._composition)
         except Exception as error:
             logger.exception("the models could not be loaded")

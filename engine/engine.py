@@ -81,7 +81,8 @@ class Engine:
         self._lookahead = Lookahead(backend, options.lookahead)
         self._tier.bind(self._reader)
         self._catch_up = CatchUp(self._reader, self._bring_back, self._tier.sync)
-        self.house.catch_up = self._catch_up
+        if options.idle_work:
+            self.house.catch_up = self._catch_up
         self._register = Register(backend, self._device, self._tier)
         self._reports = Reports(self._register, self._tier, self._reader, options)
         self._stops: dict[str, list[threading.Event]] = {}

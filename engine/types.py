@@ -33,6 +33,7 @@ class EngineOptions:
         memory_budget: bytes of main memory for idle conversations.
         disk_budget: bytes on disk for all conversations.
         idle_seconds: after this long a conversation leaves memory (it stays on disk).
+        idle_work: whether idle time is used to read ahead and to make answers exact.
         idle_on_battery: whether idle work runs on battery too.
         lookahead: whether an answer that repeats its prompt is read ahead: "auto" where that is
             faster and changes no answer, "always" where it is faster, "off" never.
@@ -50,6 +51,7 @@ class EngineOptions:
     memory_budget: int = 1 << 30
     disk_budget: int = 8 << 30
     idle_seconds: float = 1800.0
+    idle_work: bool = True
     idle_on_battery: bool = False
     lookahead: LookaheadMode = "auto"
 

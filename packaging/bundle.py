@@ -122,6 +122,9 @@ def main() -> None:
     if options.target.exists():
         shutil.rmtree(options.target)
     made.rename(options.target)
+    following = work / "work" / "clausebook" / "clausebook-next"
+    if following.exists():
+        following.replace(options.target.parent / following.name)
     internal = options.target / INTERNAL
     if sys.platform.startswith("linux"):
         link_llama(internal)

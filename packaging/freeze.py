@@ -85,6 +85,21 @@ def models(folder: Path) -> list[tuple[str, str]]:
     return [*found, (str(pooling), "models/all-MiniLM-L6-v2/1_Pooling")]
 
 
+def next_version(modules: list[tuple[str, str, str]], folder: Path) -> list[tuple[str, str, str]]:
+    """The frozen modules with the program's version raised; `folder` takes the changed source."""
+    raised = []
+    for name, source, kind in modules:
+        if name == "desktop_app":
+            text = Path(source).read_text(encoding="utf8")
+            changed = re.sub(r'(__version__ = "[\d.]+)"', r'\1.1"', text)
+            if changed == text:
+                raise SystemExit("The version was not found in desktop_app/__init__.py.")
+            source = str(folder / "next_version.py")
+            Path(source).write_text(changed, encoding="utf8")
+        raised.append((name, source, kind))
+    return raised
+
+
 def from_system(source: str) -> bool:
     """Whether a library was found among the build machine's own, not in a Python package."""
     return source.startswith(("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/local/"))

@@ -30,6 +30,8 @@ def test_the_settings_become_the_engines_options(tmp_path: Path) -> None:
     assert (options.window, options.memory_budget, options.disk_budget) == (1024, 2 << 20, 3 << 20)
     assert options.idle_seconds == 120
     assert engine_options(settings, None).cache_dir is None
+    assert options.idle_work
+    assert not engine_options(change(settings, {"idle_work": False}), tmp_path).idle_work
 
 
 def test_a_missing_model_is_told_before_anything_starts(composed: Composition) -> None:

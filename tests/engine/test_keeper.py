@@ -606,6 +606,17 @@ def test_idle_work_makes_answers_exact_and_gives_way(kept: Kept) -> None:
     assert kept.backend.free_cells >= free - 8  # no fork is left behind
 
 
+def test_idle_work_that_is_switched_off_reads_nothing(tmp_path: Path) -> None:
+    for wanted in (True, False):
+        kept = Kept(tmp_path / str(wanted), engine_options={"idle_work": wanted})
+        kept.ask("a", QUESTIONS[0])
+        conversation = kept.engine._register.get("a")
+        assert conversation.decoded
+        kept.idle()
+        assert bool(conversation.decoded) is not wanted
+        kept.engine.close()
+
+
 def test_idle_work_writes_what_became_exact(kept: Kept) -> None:
     kept.ask("a", QUESTIONS[0])
     kept.idle()

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Self-test, documents, an answer with a citation, a follow-up after a restart; in the terminal.
+set -eu
+. /tmp/trial/common.sh
+cd "$HOME"
+mkdir -p "合同 contracts"
+cd "合同 contracts"
+cp $samples/*.pdf .
+# A library that would leave a trace if anything of the current folder were loaded.
+[ ! -e /tmp/libggml-cpu-x64.so ] || cp /tmp/libggml-cpu-x64.so .
+
+echo "version, doctor and self-test"
+clausebook --version >/tmp/version.before
+clausebook doctor >/tmp/doctor.txt || fail "doctor: $(cat /tmp/doctor.txt)"
+clausebook doctor --self-test --json >/tmp/doctor.json || fail "self-test: $(cat /tmp/doctor.json)"
+
+echo "documents, an answer with a citation, a follow-up after a restart"
+clausebook ingest supply-agreement.pdf purchase-contract-zh.pdf --json >/tmp/ingest.json
+[ "$(grep -c '"status": "ready"' /tmp/ingest.json)" = 2 ] || fail "ingest: $(cat /tmp/ingest.json)"
+clausebook ask "How is payment made?" --document supply-agreement.pdf --conversation trial \
+  --json >/tmp/first.json
+grep -q '"quote": "8.1 Payment is made by bank transfer' /tmp/first.json \
+  || fail "no citation: $(cat /tmp/first.json)"
+clausebook ask "And how is liability for breach determined?" --conversation trial \
+  --json >/tmp/second.json
+reused=$(value reused_tokens </tmp/second.json)
+from=$(value restored_from </tmp/second.json)
+[ "${reused:-0}" -gt 100 ] || fail "the follow-up reused nothing: $(cat /tmp/second.json)"
+[ "$from" = disk ] || fail "the follow-up came from '$from'"
+echo "  the follow-up reused $reused tokens from $from, read $(value prefilled_tokens </tmp/second.json)"
+
+echo "a broken file"
+printf 'not a PDF' >broken.pdf
+if clausebook ingest broken.pdf >/tmp/bad.out 2>/tmp/bad.err; then fail "a broken file was taken"; fi
+one_line /tmp/bad.err broken.pdf
