@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-
-from tests.evaluation import search
+from tests.evaluation import search, turns
 
 
 def main() -> None:
     print(search.measure(halves=True))
-    if importlib.util.find_spec("tests.evaluation.ask"):
-        importlib.import_module("tests.evaluation.ask").main()
+    print(turns.measure())
 
 
 if __name__ == "__main__":

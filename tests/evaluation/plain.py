@@ -39,12 +39,12 @@ def plain_setups(asked: Sequence[Asked], embedder: Embedder) -> dict[str, Tally]
     documents = {row.document: _text(row.document) for row in asked}
     for size, overlap, keywords in SETUPS:
         kind = "vectors + BM25" if keywords else "vectors"
-        cut = {path: _pieces(pages, size, overlap) for path, pages in documents.items()}
-        vectors = {path: _vectors(pieces, embedder) for path, pieces in cut.items()}
+        pieces_of = {path: cut(pages, size, overlap) for path, pages in documents.items()}
+        vectors = {path: vectors_of(pieces, embedder) for path, pieces in pieces_of.items()}
         for row in asked:
             if row.answerable and row.evidence:
                 hits = _search(
-                    row.question, cut[row.document], vectors[row.document], embedder, keywords
+                    row.question, pieces_of[row.document], vectors[row.document], embedder, keywords
                 )
                 tally = tallies.setdefault(f"{row.set}: {size}/{overlap} {kind}", Tally())
                 texts = [letters(hit.text) for hit in hits]
@@ -58,7 +58,7 @@ def _text(path: Path) -> list[RawPage]:
     return [page for page in Parser().read(path) if isinstance(page, RawPage)]
 
 
-def _pieces(pages: Sequence[RawPage], size: int, overlap: int) -> list[Piece]:
+def cut(pages: Sequence[RawPage], size: int, overlap: int) -> list[Piece]:
     text = "\n".join(page.text for page in pages)
     starts = np.cumsum([0, *(len(page.text) + 1 for page in pages)])
     pieces = []
@@ -73,7 +73,7 @@ def _pieces(pages: Sequence[RawPage], size: int, overlap: int) -> list[Piece]:
     return pieces
 
 
-def _vectors(pieces: Sequence[Piece], embedder: Embedder) -> Vectors:
+def vectors_of(pieces: Sequence[Piece], embedder: Embedder) -> Vectors:
     texts = [piece.text for piece in pieces]
     name = hashlib.sha256("\0".join([embedder.name, *texts]).encode()).hexdigest()[:24]
     path = FOLDER / "plain" / f"{name}.npy"

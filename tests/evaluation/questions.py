@@ -40,7 +40,7 @@ def load(sets: Sequence[str] = (), limit: int = 0) -> list[Asked]:
     """The single questions of the sets named, or of all; `limit` takes every n-th."""
     rows = [
         asked
-        for path, root in _files()
+        for path, root in files()
         for asked in _read(path, root)
         if not sets or asked.set in sets
     ]
@@ -48,7 +48,7 @@ def load(sets: Sequence[str] = (), limit: int = 0) -> list[Asked]:
     return rows[::step][: limit or None]
 
 
-def _files() -> Iterator[tuple[Path, Path]]:
+def files() -> Iterator[tuple[Path, Path]]:
     yield SAMPLES / "questions.jsonl", SAMPLES
     if (CORPUS / "qa" / "open.jsonl").exists():
         yield CORPUS / "qa" / "open.jsonl", CORPUS
