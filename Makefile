@@ -9,6 +9,7 @@ PYTEST := $(PY) -m pytest
 
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
+export ORT_DISABLE_TELEMETRY := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

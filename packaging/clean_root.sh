@@ -1,15 +1,18 @@
 #!/bin/sh
 # Installs the Debian package in a clean root and uses it there as an ordinary user would:
-#     clean_root.sh bookworm|trixie dist/clausebook_…_amd64.deb
-# No Python, no compiler and, after the installation, no network in it; the user's home is
+#     clean_root.sh bookworm|trixie dist/clausebook_…_amd64.deb [NEXT]
+# NEXT is the program of the next version, for the trial of an upgrade (bundle.py makes one).
+# No Python, no compiler and, after the installation, no network in the root; the user's home is
 # "/home/张 三", the locale POSIX. Needs root and debootstrap. The bare root is kept in the user's
 # cache for the next run; the changed one is thrown away.
 set -eu
 release=${1:?bookworm or trixie}
 package=$(readlink -f "${2:?the .deb}")
+next=${3:-}
 here=$(dirname "$(readlink -f "$0")")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/clausebook/roots
 out=$(dirname "$package")
+fail() { echo "$release: $*" >&2; exit 1; }
 
 if [ ! -d "$cache/$release" ]; then
   mkdir -p "$cache"
@@ -20,9 +23,10 @@ fi
 
 scratch=$(mktemp -d "$cache/trial.XXXXXX")
 root=$scratch/root
+home="$root/home/张 三"
 mkdir -p "$scratch/upper" "$scratch/work" "$root"
 cleanup() {
-  for mounted in "$root/proc" "$root/dev/shm" "$root/dev" "$root"; do
+  for mounted in "$home" "$root/tmp/disk" "$root/proc" "$root/dev/shm" "$root/dev" "$root"; do
     umount -l "$mounted" 2>/dev/null || true
   done
   rm -rf "$scratch"
@@ -33,7 +37,7 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp "$package" "$root/tmp/clausebook.deb"
-cp "$here/clean_root_user.sh" "$root/tmp/trial.sh"
+cp -r "$here/trial" "$root/tmp/trial"
 if command -v cc >/dev/null 2>&1; then
   # A library that would run if anything of the current folder were loaded.
   echo 'static void __attribute__((constructor)) run(void) { extern int creat(const char *, unsigned); creat("/tmp/planted-library-ran", 0600); }' \
@@ -42,46 +46,70 @@ fi
 
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
   DEBIAN_FRONTEND=noninteractive "$@"; }
+as_user() { unshare --net chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=POSIX LANG=C \
+  USER=zhangsan HOME="/home/张 三" setpriv --reuid zhangsan --regid zhangsan --init-groups \
+  sh "/tmp/trial/$1.sh" ${2:-}; }
 
 echo "-- $release: installing"
 inside apt-get update -qq
-inside apt-get install -y -qq --no-install-recommends /tmp/clausebook.deb >/dev/null
-# For the trial only: a screen, a look at it, and Chinese characters.
-inside apt-get install -y -qq --no-install-recommends xvfb x11-apps xdotool fonts-noto-cjk \
-  fonts-dejavu-core >/dev/null
-if inside sh -c 'command -v python3 || command -v gcc' >/dev/null; then
-  echo "$release: the root isn't clean" >&2
-  exit 1
-fi
+inside apt-get install -y -qq --no-install-recommends /tmp/clausebook.deb >/dev/null 2>&1
+# For the trial only: a screen, a look at it, keys, and Chinese characters.
+inside apt-get install -y -qq --no-install-recommends xvfb x11-apps xdotool xclip fonts-noto-cjk \
+  fonts-dejavu-core >/dev/null 2>&1
+if inside sh -c 'command -v python3 || command -v gcc' >/dev/null; then fail "the root isn't clean"; fi
 inside useradd --create-home --home-dir "/home/张 三" --shell /bin/sh zhangsan
 
-as_user() { unshare --net chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=POSIX LANG=C \
-  USER=zhangsan HOME="/home/张 三" setpriv --reuid zhangsan --regid zhangsan --init-groups "$@"; }
-
 echo "-- $release: using it, without network"
-as_user sh /tmp/trial.sh first
-if [ -e "$root/tmp/planted-library-ran" ]; then
-  echo "$release: a library planted in the current folder was run" >&2
-  exit 1
-fi
+as_user terminal
+[ ! -e "$root/tmp/planted-library-ran" ] || fail "a library planted in the current folder was run"
+as_user window
+as_user killed
+
+echo "-- $release: starting it"
+sync -f "$root"
+# Its files and the system's out of memory, as after a start of the machine.
+find "$root/opt/clausebook" "$root/usr/lib" "$root/usr/share/fonts" -type f \
+  -exec dd if={} iflag=nocache count=0 status=none \;
+as_user start cold
+as_user start warm
+
+echo "-- $release: when things go wrong"
+mkdir "$root/tmp/disk"
+mount -t tmpfs -o size=48m,mode=0777 none "$root/tmp/disk"
+as_user full_disk
+mount --bind "$home" "$home"
+mount -o remount,ro,bind "$home"
+as_user read_only_home
+umount "$home"
 
 echo "-- $release: upgrading it"
-inside dpkg-deb --raw-extract /tmp/clausebook.deb /tmp/next
-sed -i 's/^Version: .*/&+next/' "$root/tmp/next/DEBIAN/control"
-inside dpkg-deb --root-owner-group -Znone --build /tmp/next /tmp/next.deb >/dev/null
-rm -r "$root/tmp/next"
-inside dpkg --install /tmp/next.deb >/dev/null
-as_user sh /tmp/trial.sh upgraded
-convert "xwd:$root/tmp/window.xwd" "$out/window-$release.png" 2>/dev/null || true
+if [ -n "$next" ]; then
+  inside dpkg-deb --raw-extract /tmp/clausebook.deb /tmp/next
+  sed -i 's/^Version: .*/&.1/' "$root/tmp/next/DEBIAN/control"
+  cp "$next" "$root/tmp/next/opt/clausebook/clausebook"
+  inside dpkg-deb --root-owner-group -Znone --build /tmp/next /tmp/next.deb >/dev/null
+  rm -r "$root/tmp/next"
+  inside dpkg --install /tmp/next.deb >/dev/null
+  as_user upgraded
+else
+  echo "Left out: no program of the next version was named."
+fi
+for picture in answer killed read-only; do
+  convert "xwd:$root/tmp/window-$picture.xwd" "$out/window-$release-$picture.png" 2>/dev/null || true
+done
+
+# What lies in the user's home is the program's, the desktop's fonts, or what the user put there.
+strange=$(find "$home" -type f -not -path "*/.local/share/clausebook/*" \
+  -not -path "*/.local/state/clausebook/*" -not -path "*/.config/clausebook/*" \
+  -not -path "*/.cache/fontconfig/*" -not -path "*/合同 contracts/*" -not -path "$home/.bash*" \
+  -not -path "$home/.profile")
+[ -z "$strange" ] || fail "files that nobody asked for: $strange"
 
 echo "-- $release: removing it"
 inside apt-get purge -y -qq clausebook >/dev/null
-if [ -e "$root/opt/clausebook" ] || [ -e "$root/usr/bin/clausebook" ]; then
-  echo "$release: purge left files behind" >&2
-  exit 1
-fi
-if [ ! -d "$root/home/张 三/.local/share/clausebook/library" ]; then
-  echo "$release: purge removed the user's data" >&2
-  exit 1
-fi
+[ ! -e "$root/opt/clausebook" ] && [ ! -e "$root/usr/bin/clausebook" ] || fail "purge left files behind"
+[ -s "$home/.local/share/clausebook/library/library.sqlite3" ] || fail "purge removed the user's data"
+left=$(find "$root" -xdev -iname '*clausebook*' -not -path "$root/home/*" -not -path "$root/tmp/*" \
+  -not -path "$root/proc/*" -not -path "$root/var/cache/apt/*")
+[ -z "$left" ] || fail "purge left $left"
 echo "-- $release: passed"

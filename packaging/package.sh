@@ -9,7 +9,7 @@ work=build/package
 out=dist
 python=$work/venv/bin/python
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 ORT_DISABLE_TELEMETRY=1
 step() { echo "== $* ($(date +%H:%M:%S))"; }
 
 step "Packaging environment"
@@ -56,8 +56,8 @@ if [ "$(id -u)" -ne 0 ]; then
   echo "Left out: debootstrap needs root."
 else
   package=$(ls $out/clausebook_*_amd64.deb)
-  packaging/clean_root.sh bookworm "$package"
-  [ -n "$quick" ] || packaging/clean_root.sh trixie "$package"
+  packaging/clean_root.sh bookworm "$package" $work/clausebook-next
+  [ -n "$quick" ] || packaging/clean_root.sh trixie "$package" $work/clausebook-next
 fi
 step "Done: $out"
 ls -l $out

@@ -109,7 +109,7 @@ class Answerer:
         ranked = quotes.rank(full.question, hits, self._library.embedder, context=full.context)
         if full.dependent and past:
             shown = {c.quote for c in past[-1].answer.citations[:1]}
-            ranked.sort(key=lambda q: q.text in shown)
+            ranked.sort(key=lambda q: q.text_on_page in shown)
         return ranked
 
     def _write(

@@ -9,8 +9,10 @@ from rag.types import Citation
 
 
 def citation(quote: Quote) -> Citation:
-    """A citation of a quotation, with the page on which it begins."""
-    return Citation(quote.chunk.document, quote.page, quote.text, quote.chunk.id, quote.spans)
+    """A citation of a quotation: the page on which it begins, and what of it stands there."""
+    return Citation(
+        quote.chunk.document, quote.page, quote.text_on_page, quote.chunk.id, quote.spans
+    )
 
 
 def block(quote: Quote, number: int, several_documents: bool = False) -> str:

@@ -79,6 +79,18 @@ class Quote:
         spans = self.spans
         return spans[0].page if spans else self.chunk.page
 
+    @property
+    def text_on_page(self) -> str:
+        """The part of `text` that stands on `page`: footers lie between it and the rest."""
+        offset, parts = 0, []
+        for span in self.chunk.spans:
+            length = span.stop - span.start
+            a, b = max(self.start, offset), min(self.stop, offset + length)
+            if a < b and span.page == self.page:
+                parts.append(self.chunk.text[a:b].strip())
+            offset += length + 1
+        return "\n".join(parts) or self.text
+
 
 def words(text: str) -> set[str]:
     """Content words of a text, lower case and cut to six letters; Chinese by character.

@@ -11,7 +11,8 @@ _ABBREVIATIONS = frozenset(
     "p pp vol ed rev ex exh".split()
 )
 _END = re.compile(
-    r"[.!?;][\"”’)\]]*(?=\s)|[。！？；][”’）]*|\n\s*\n|\n(?=\s*(?:\(?[a-z0-9]{1,4}[.)]|•|[-–*] ))"
+    r"[.!?;][\"”’)\]]*(?=\s)|[。！？；][”’）]*|\n\s*\n|\n(?=\s*(?:\(?[a-z0-9]{1,4}[.)]|•|[-–*] ))|"
+    r"\n(?=[A-Z][\w’'&/() -]{1,40}:\s)"
 )
 _SHORT = 12
 
@@ -28,8 +29,9 @@ class Sentence:
 def split(text: str) -> list[Sentence]:
     """Sentences of `text` in order, without surrounding white space.
 
-    A semicolon ends a sentence too: in contracts it separates items of a list. Pieces under
-    12 characters (clause numbers, "(a)") go with what follows.
+    A semicolon ends a sentence too: in contracts it separates items of a list. So does a line that
+    begins with a label ("Response Date: …"). Pieces under 12 characters (clause numbers, "(a)") go
+    with what follows.
     """
     out: list[Sentence] = []
     begin = 0

@@ -213,6 +213,18 @@ def test_a_read_only_library(confined: Confined, contract: Path, tmp_path: Path,
     assert cli.json["hits"][0]["document"] == contract.name
 
 
+def test_a_read_only_home(confined: Confined, contract: Path, tmp_path: Path, home: Path) -> None:
+    # given a home that can't be written to, and a library elsewhere
+    mounts = f"mount --bind '{home}' '{home}' && mount -o remount,ro,bind '{home}'"
+    library = tmp_path / "elsewhere"
+    assert confined(mounts, "ingest", contract, "--library", library).returncode == 0
+    # when a question is asked, whose engine finds no place for its log
+    done = confined(mounts, "ask", QUESTION, "--library", library, "--json")
+    # then it is answered all the same
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["citations"]
+
+
 def test_a_library_where_none_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     argv = ["search", "q", "--library", str(tmp_path / "file" / "library")]

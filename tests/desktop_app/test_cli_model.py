@@ -84,3 +84,17 @@ def test_without_the_cache_the_answer_is_the_same(samples: Path) -> None:
     assert cold[1]["stats"]["reused_tokens"] == 0
     assert [a["answer"] for a in warm] == [a["answer"] for a in cold]
     assert [a["citations"] for a in warm] == [a["citations"] for a in cold]
+
+
+@pytest.mark.usefixtures("_models")
+def test_nothing_reports_to_anyone(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """onnxruntime would send its use to its maker, with an id that it keeps in the home."""
+    for name in ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = clausebook("ingest", samples / "supply-agreement.pdf")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.rglob("vectors.index"))
+    assert not list(tmp_path.rglob("*onnxruntime*"))

@@ -7,7 +7,7 @@ import pytest
 
 from desktop_app.errors import AppError, ModelMissing, explain
 from engine.errors import EngineDied, ModelNotFound
-from rag.errors import InvalidQuestion
+from rag.errors import InvalidQuestion, StoreError
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,13 @@ def test_every_failure_is_one_line_with_what_to_do(
     assert message in told
     assert "\n" not in told
     assert hint in to_do
+
+
+def test_a_library_on_a_disk_without_a_byte_left() -> None:
+    cause = sqlite3.OperationalError("disk I/O error")
+    cause.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+    error = StoreError("The library can't be used (disk I/O error).")
+    error.__cause__ = cause
+    assert explain(error)[0] == "The disk is full."
+    error.__cause__ = sqlite3.OperationalError("disk I/O error")
+    assert "I/O error" in explain(error)[0]

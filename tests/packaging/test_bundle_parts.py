@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +16,8 @@ import freeze
 import pytest
 import system_libraries
 from components import Component
+
+import desktop_app
 
 ROOT = Path(__file__).resolve().parents[2]
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ELF files")
@@ -67,6 +70,36 @@ def test_what_no_window_uses_is_left_out() -> None:
 
 def test_torch_is_not_frozen() -> None:
     assert {"torch", "transformers", "sentence_transformers"} <= set(freeze.EXCLUDED)
+
+
+def test_the_next_version_differs_in_its_version_only(tmp_path: Path) -> None:
+    source = ROOT / "desktop_app" / "__init__.py"
+    modules = [("desktop_app", str(source), "PYMODULE"), ("rag", "rag.py", "PYMODULE")]
+
+    raised = freeze.next_version(modules, tmp_path)
+
+    assert [entry[0] for entry in raised] == ["desktop_app", "rag"]
+    assert raised[1] == modules[1]
+    text = Path(raised[0][1]).read_text(encoding="utf8")
+    assert text == source.read_text(encoding="utf8").replace(
+        f'"{desktop_app.__version__}"', f'"{desktop_app.__version__}.1"'
+    )
+
+
+def test_a_version_that_is_not_found_ends_the_build(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("VERSION = 1")
+
+    with pytest.raises(SystemExit, match="version"):
+        freeze.next_version([("desktop_app", str(tmp_path / "other.py"), "PYMODULE")], tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_the_scripts_of_the_trial_can_be_read_by_a_plain_shell() -> None:
+    scripts = [*(ROOT / "packaging").rglob("*.sh")]
+
+    assert len(scripts) > 12
+    for script in scripts:
+        subprocess.run(["sh", "-n", str(script)], check=True)
 
 
 @pytest.mark.parametrize("system", ["linux", "windows", "macos"])

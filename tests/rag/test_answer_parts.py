@@ -148,3 +148,6 @@ class TestCitations:
     def test_a_quotation_over_two_pages_has_a_span_on_each(self) -> None:
         chunk = Chunk(1, "d", 0, "first half\nsecond half", "", (Span(1, 90, 100), Span(2, 0, 11)))
         assert locate(chunk, 6, 17) == (Span(1, 96, 100), Span(2, 0, 6))
+        made = citations.citation(Quote(chunk.text, chunk, 0, len(chunk.text), 1.0))
+        assert (made.page, made.quote) == (1, "first half")  # a footer lies between the halves
+        assert [span.page for span in made.spans] == [1, 2]

@@ -34,6 +34,10 @@ from rag import sentences
                 "(b) insure the goods in transit",
             ],
         ),
+        (
+            "Request for Quotation\nResponse Date: April 22, 2019\nSet Aside: Small Business",
+            ["Request for Quotation", "Response Date: April 22, 2019", "Set Aside: Small Business"],
+        ),
         ("", []),
         ("   \n ", []),
     ],
