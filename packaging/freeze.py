@@ -94,7 +94,8 @@ def next_version(modules: list[tuple[str, str, str]], folder: Path) -> list[tupl
             changed = re.sub(r'(__version__ = "[\d.]+)"', r'\1.1"', text)
             if changed == text:
                 raise SystemExit("The version was not found in desktop_app/__init__.py.")
-            source = str(folder / "next_version.py")
+            source = str(folder / "next_version" / "__init__.py")
+            Path(source).parent.mkdir(exist_ok=True)
             Path(source).write_text(changed, encoding="utf8")
         raised.append((name, source, kind))
     return raised
