@@ -17,6 +17,8 @@ from typing import Any
 
 _STEP = 1.45  # usual line steps from which one begins a paragraph
 _WIDE = 1.8  # heights of a tall letter from which a gap may part two cells
+_WIDER = 2.8  # and usual spaces between words: justified lines of even letters have double ones
+_SPACED = 1.4  # heights of a tall letter that a usual space has at most; else they are columns
 _LEVEL = 4.0  # points within which two characters stand on one line
 _NEAR = 4  # lines in which another gap must stand above or below
 _SPACE = re.compile(r"(?<=\S) +(?=\S)")
@@ -40,8 +42,10 @@ def laid_out(textpage: Any) -> str:
     starts = list(zip(lines, places, strict=False))
     firsts = [boxes.at(at + len(line) - len(line.lstrip())) for line, at in starts]
     heights = sorted(box[3] - box[2] for box in firsts if box)
-    wide = _WIDE * heights[int(0.7 * len(heights))] if heights else 0.0
-    gaps = [list(_gaps(line, at, boxes, wide)) for line, at in starts]
+    tall = heights[int(0.7 * len(heights))] if heights else 0.0
+    spaces = [list(_gaps(line, at, boxes)) for line, at in starts]
+    wide = _wide(tall, [gap.right - gap.left for found in spaces for gap in found])
+    gaps = [[gap for gap in found if gap.right - gap.left > wide] for found in spaces]
     parted = [
         _with_tabs(line, [gap for gap in gaps[number] if _stands_over(gap, number, gaps, wide)])
         for number, line in enumerate(lines)
@@ -81,10 +85,16 @@ class _Boxes:
         return left, right, bottom, top
 
 
-def _gaps(line: str, at: int, boxes: _Boxes, wide: float) -> Iterator[_Gap]:
+def _wide(tall: float, spaces: Sequence[float]) -> float:
+    """Points from which a gap may part two cells."""
+    usual = sorted(spaces)[len(spaces) // 2] if spaces else 0.0
+    return max(_WIDE * tall, _WIDER * min(usual, _SPACED * tall))
+
+
+def _gaps(line: str, at: int, boxes: _Boxes) -> Iterator[_Gap]:
     for space in _SPACE.finditer(line):
         one, two = boxes.at(at + space.start() - 1), boxes.at(at + space.end())
-        if one and two and two[0] - one[1] > wide:
+        if one and two and two[0] > one[1]:
             yield _Gap(space.start(), space.end(), one[1], two[0])
 
 

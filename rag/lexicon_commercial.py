@@ -4,6 +4,37 @@ from rag.concepts import Concept
 
 CONCEPTS = (
     Concept(
+        "Size of a loan",
+        r"how much.{0,30}\b(borrow|lend|lent)|\b(size|amount|total) of.{0,20}(facility|loan|credit)"
+        r"|(total|maximum) (commitment|facility|loan|borrowing)"
+        r"|(loan|facility|credit) (size|amount)",
+        "credit facility loan agreement aggregate commitments principal amount dollars",
+        "U.S. $250,000,000 Credit Agreement. The Lenders agree to make loans in an aggregate"
+        " principal amount not to exceed their total Commitments of $250,000,000.",
+        "start",
+    ),
+    Concept(
+        "Maturity of a loan",
+        r"\b(repaid|repay(ment|able|s)?|paid back|pay back|matur(e|es|ity)|fall due)\b",
+        "maturity date repay repayment principal outstanding termination date closing",
+        '"Maturity Date" means the date that is five years after the Closing Date. The Borrower'
+        " shall repay the outstanding principal amount of the Loans on the Maturity Date.",
+    ),
+    Concept(
+        "Commitment fee",
+        r"\b(undrawn|unused|not (yet )?(drawn|used|borrowed))\b|commitment fee",
+        "commitment fee rate unused undrawn per annum daily commitment",
+        '"Commitment Fee Rate" means 0.50% per annum. The Borrower shall pay a commitment fee on'
+        " the daily average unused amount of the Commitment.",
+    ),
+    Concept(
+        "Minimum borrowing",
+        r"(smallest|minimum|least).{0,40}\b(borrow\w*|draw\w*|loans?|advances?)\b",
+        "borrowing aggregate amount less integral multiple excess thereof minimum",
+        "Each Borrowing shall be in an aggregate amount of not less than $5,000,000 or an integral"
+        " multiple of $1,000,000 in excess thereof.",
+    ),
+    Concept(
         "Most favoured customer",
         r"most[ -]favou?red|best price|better (price|terms)|favou?red (nation|customer)|\bmfn\b",
         "favorable price terms less lower than other customer offer third party reduce",

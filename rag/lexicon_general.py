@@ -14,7 +14,10 @@ CONCEPTS = (
     Concept(
         "Parties",
         r"\b(who|names? of)\b.{0,30}\bpart(y|ies)\b|parties (to|of|in)\b|contracting parties"
-        r"|who (signed|made|entered)",
+        r"|who (signed|made|entered)|\bwho('s| is| are| was| were) (the )?"
+        r"(borrower|lender|buyer|seller|purchaser|vendor|supplier|customer|client|contractor|landlord|tenant|lessor|lessee|licensor"
+        r"|licensee|distributor|franchisor|franchisee|employer|employee|guarantor|agent|arranger"
+        r"|company|owner|consultant|provider|manufacturer|publisher|author|sponsor)s?\b",
         "between party corporation company hereinafter referred inc llc ltd",
         'This Agreement is made by and between Alpha Inc., a Delaware corporation ("Company"),'
         ' and Beta LLC ("Distributor"), each a party and collectively the parties.',

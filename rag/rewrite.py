@@ -44,6 +44,16 @@ _CHINESE = re.compile(
     r"^(那|那么|还有|另外|以及|然后|如果|此外)|呢[？?]?\s*$|[它其该此这那](?!里)|上述|前述|同样"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_CHINESE_ASKS = re.compile(
+    r"怎么样?|如何|为什么|什么|是谁|谁|哪[里个些家]?|多少|多久|多长|几|何时|是否|有没有|[吗是的有]"
+)
+_FEW = 1  # characters of a Chinese question, question words aside, that say nothing by themselves
+# "What are the main terms?" gives a follow-up nothing to lean on.
+_GENERIC = re.compile(
+    r"\b(main|key|important|principal) (terms|points|provisions|clauses)\b|"
+    r"\b(summar\w+|overview|review)\b|主要(条款|内容)|概述|总结|摘要",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,8 @@ class Standalone:
 def is_dependent(question: str) -> bool:
     """Whether a question leans on an earlier one: pronouns, an opener such as "And", or brevity."""
     if _HAN.search(question):
-        return bool(_CHINESE.search(question)) or len(_HAN.findall(question)) <= 6
+        left = _CHINESE_ASKS.sub("", question)
+        return bool(_CHINESE.search(question)) or len(_HAN.findall(left)) <= _FEW
     if _OPENER.search(question):
         return True
     if _PRONOUN.search(_NOT_A_PRONOUN.sub(" ", question)):
@@ -91,7 +102,8 @@ def standalone(question: str, earlier: Sequence[str], quoted: str = "") -> Stand
         return Standalone(question)
     topic: list[str] = []
     for past in reversed(earlier):
-        topic.insert(0, past.strip())
+        if not _GENERIC.search(past):
+            topic.insert(0, past.strip())
         if not is_dependent(past):
             break
     context = " ".join(topic[-3:])
@@ -102,5 +114,5 @@ def standalone(question: str, earlier: Sequence[str], quoted: str = "") -> Stand
 
 def _names(text: str) -> list[str]:
     """Defined terms and proper names of a quotation, in order."""
-    found = re.findall(r"(?:[A-Z][\w&.-]+(?:\s+[A-Z][\w&.-]+)+)", text)
+    found = re.findall(r"(?:[A-Z][\w&.-]+(?: +[A-Z][\w&.-]+)+)", text)
     return list(dict.fromkeys(found))

@@ -10,9 +10,14 @@ _ABBREVIATIONS = frozenset(
     "e.g i.e etc vs v cf al approx dept est st jan feb mar apr jun jul aug sep sept oct nov dec "
     "p pp vol ed rev ex exh".split()
 )
+_LISTED = (
+    r"\(?[a-z0-9]{1,4}[.)]|\([A-Z]{1,4}\)|[A-Z][.)] |•|[-–*] |"
+    r"[（(]?[一二三四五六七八九十]{1,3}[）)、]"
+)
+_LABEL = r"[A-Z][\w’'&/() -]{1,40}:\s"
 _END = re.compile(
-    r"[.!?;][\"”’)\]]*(?=\s)|[。！？；][”’）]*|\n\s*\n|\n(?=\s*(?:\(?[a-z0-9]{1,4}[.)]|•|[-–*] ))|"
-    r"\n(?=[A-Z][\w’'&/() -]{1,40}:\s)"
+    r"[.!?;][\"”’)\]]*(?=\s)|[。！？；][”’）]*|\n\s*\n|"
+    rf"\n(?=\s*(?:{_LISTED}))|\n(?={_LABEL})"
 )
 _SHORT = 12
 
