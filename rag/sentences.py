@@ -17,9 +17,10 @@ _LISTED = (
 _LABEL = r"[A-Z][\w’'&/() -]{1,40}:\s"
 _END = re.compile(
     r"[.!?;][\"”’)\]]*(?=\s)|[。！？；][”’）]*|\n\s*\n|"
-    rf"\n(?=\s*(?:{_LISTED}))|\n(?={_LABEL})"
+    rf"\n(?=\s*(?:{_LISTED}))|\n(?={_LABEL})|(?P<line>\n)"
 )
 _SHORT = 12
+_CELL = " | "
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,16 @@ class Sentence:
 def split(text: str) -> list[Sentence]:
     """Sentences of `text` in order, without surrounding white space.
 
-    A semicolon ends a sentence too: in contracts it separates items of a list. So does a line that
-    begins with a label ("Response Date: …"). Pieces under 12 characters (clause numbers, "(a)") go
-    with what follows.
+    A semicolon ends a sentence too: in contracts it separates items of a list. So do a line that
+    begins with a label ("Response Date: …") and a table's row. Pieces under 12 characters (clause
+    numbers, "(a)") go with what follows.
     """
     out: list[Sentence] = []
     begin = 0
     for match in _END.finditer(text):
-        if _is_abbreviation(text, match):
+        if _is_abbreviation(text, match) or (
+            match["line"] and not _parts_rows(text, match.start())
+        ):
             continue
         if len(text[begin : match.end()].strip()) < _SHORT and match.end() < len(text):
             continue
@@ -57,6 +60,13 @@ def _append(out: list[Sentence], text: str, begin: int, end: int) -> int:
     if start < stop:
         out.append(Sentence(text[start:stop], start, stop))
     return end
+
+
+def _parts_rows(text: str, at: int) -> bool:
+    """Whether the line break at `at` ends or begins a table's row: cells are parted by " | "."""
+    before = text[text.rfind("\n", 0, at) + 1 : at]
+    after = text[at + 1 :].split("\n", 1)[0]
+    return (_CELL in before or _CELL in after) and not after.startswith("|")
 
 
 def _is_abbreviation(text: str, match: re.Match[str]) -> bool:

@@ -47,19 +47,22 @@ descendants() {
   done
 }
 
-# The engine of a program: the process below it that has the language model in its memory.
-engine_of() {
+# Sets $engine to a program's engine: the process below it that has the language model in its
+# memory. To be waited for: what /proc says of children isn't exact while threads come and go.
+find_engine() {
+  engine=""
   for _pid in $(descendants "$1"); do
-    if grep -q '\.gguf$' "/proc/$_pid/maps" 2>/dev/null; then echo "$_pid"; fi
+    if grep -q '\.gguf$' "/proc/$_pid/maps" 2>/dev/null; then engine=$_pid; fi
   done
+  [ -n "$engine" ]
 }
-has_engine() { [ -n "$(engine_of "$1")" ]; }
 
-# The library worker of a window: its child that the engine belongs to.
-worker_of() {
-  for _pid in $(children "$1"); do
-    if has_engine "$_pid"; then echo "$_pid"; fi
+# Sets $worker to a window's library worker, the child that the engine belongs to; and $engine.
+find_worker() {
+  for worker in $(children "$1"); do
+    if find_engine "$worker"; then return 0; fi
   done
+  return 1
 }
 
 # Hundredths of a second of processor time that a process has taken.
@@ -82,7 +85,7 @@ open_window() {
   window=$!
   wait_until 30 visible || fail "no window: $(cat /tmp/window.log)"
   xdotool search --onlyvisible --name Clausebook windowfocus
-  wait_until 30 has_engine $window || fail "no engine: $(cat /tmp/window.log)"
+  wait_until 30 find_worker $window || fail "no workers: $(cat /tmp/window.log)"
 }
 to_clipboard() { printf %s "$1" | xclip -selection clipboard -t UTF8_STRING; }
 # Asks in the window. The question is pasted: no keyboard of the screen has Chinese letters.

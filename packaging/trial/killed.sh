@@ -12,10 +12,9 @@ mkfifo /tmp/questions
 clausebook chat supply-agreement.pdf --conversation killed </tmp/questions >/tmp/chat.out 2>/tmp/chat.err &
 chat=$!
 exec 3>/tmp/questions
-wait_until 60 has_engine $chat || fail "no engine: $(cat /tmp/chat.err)"
+wait_until 60 find_engine $chat || fail "no engine: $(cat /tmp/chat.err)"
 echo "How is payment made?" >&3
 wait_until 60 shown "^  · " || fail "no passages: $(cat /tmp/chat.out /tmp/chat.err)"
-engine=$(engine_of $chat)
 wait_for_work "$engine" 30
 kill -KILL "$engine"
 wait_until 60 answered || fail "no answer: $(cat /tmp/chat.out /tmp/chat.err)"

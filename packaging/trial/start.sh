@@ -29,8 +29,7 @@ shown_cpu=$(cpu_ms $window)
 wait_until 60 more_loads || fail "the models were not loaded: $(tail "$log")"
 stamp=$(grep "the models are loaded" "$log" | tail -n 1 | cut -c 1-23 | tr , .)
 ready=$(($(date -d "$stamp" +%s%N) / 1000000 - began))
-worker=$(worker_of $window)
-engine=$(engine_of $window)
+wait_until 10 find_worker $window || fail "no workers: $(cat /tmp/window.log)"
 echo "$1 start: window drawn after $shown ms (its processor time $shown_cpu ms), workers ready after" \
   "$ready ms (processor time: worker $(cpu_ms "$worker"), engine $(cpu_ms "$engine") ms)"
 sleep 2

@@ -36,14 +36,13 @@ echo "  the follow-up reused $(most_reused) tokens; the turn before the restart 
 
 echo "the library worker is killed in the middle of an answer"
 before=$(deaths)
-worker=$(worker_of $window)
-engine=$(engine_of $window)
+killed=$worker
 ask_window "How long is the warranty?"
 wait_for_work "$engine" 30
-kill -KILL "$worker"
+kill -KILL "$killed"
 wait_until 20 gone "$engine" || fail "the killed worker's engine goes on"
-wait_until 30 has_engine $window || fail "no new worker"
-[ "$(worker_of $window)" != "$worker" ] || fail "the same worker"
+wait_until 30 find_worker $window || fail "no new worker"
+[ "$worker" != "$killed" ] || fail "the same worker"
 sleep 1
 picture window-killed
 [ $(($(deaths) - before)) = 1 ] || fail "the log doesn't tell of the killed worker once"

@@ -38,6 +38,14 @@ from rag import sentences
             "Request for Quotation\nResponse Date: April 22, 2019\nSet Aside: Small Business",
             ["Request for Quotation", "Response Date: April 22, 2019", "Set Aside: Small Business"],
         ),
+        (
+            "Fees\nRent | 900 a month | 4\nDeposit | two months' rent,\n| in advance | 5\nThe end.",
+            [
+                "Fees\nRent | 900 a month | 4",
+                "Deposit | two months' rent,\n| in advance | 5",
+                "The end.",
+            ],
+        ),
         ("", []),
         ("   \n ", []),
     ],
