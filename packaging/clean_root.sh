@@ -26,7 +26,7 @@ root=$scratch/root
 home="$root/home/张 三"
 mkdir -p "$scratch/upper" "$scratch/work" "$root"
 cleanup() {
-  for mounted in "$home" "$root/tmp/disk" "$root/proc" "$root/dev/shm" "$root/dev" "$root"; do
+  for mounted in "$home" "$root/tmp/disk" "$root/sys" "$root/proc" "$root/dev/shm" "$root/dev" "$root"; do
     umount -l "$mounted" 2>/dev/null || true
   done
   rm -rf "$scratch"
@@ -35,6 +35,7 @@ trap cleanup EXIT INT TERM
 mount -t overlay overlay -o "lowerdir=$cache/$release,upperdir=$scratch/upper,workdir=$scratch/work" "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
+mount -t sysfs -o ro sysfs "$root/sys"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp "$package" "$root/tmp/clausebook.deb"
 cp -r "$here/trial" "$root/tmp/trial"
@@ -110,6 +111,6 @@ inside apt-get purge -y -qq clausebook >/dev/null
 [ ! -e "$root/opt/clausebook" ] && [ ! -e "$root/usr/bin/clausebook" ] || fail "purge left files behind"
 [ -s "$home/.local/share/clausebook/library/library.sqlite3" ] || fail "purge removed the user's data"
 left=$(find "$root" -xdev -iname '*clausebook*' -not -path "$root/home/*" -not -path "$root/tmp/*" \
-  -not -path "$root/proc/*" -not -path "$root/var/cache/apt/*")
+  -not -path "$root/proc/*" -not -path "$root/sys/*" -not -path "$root/var/cache/apt/*")
 [ -z "$left" ] || fail "purge left $left"
 echo "-- $release: passed"

@@ -50,10 +50,11 @@ def now() -> time.struct_time:
 
 
 def fill(source: Path, target: Path) -> None:
-    """Copies a text with version and date put in."""
+    """Copies a text with version, date and year put in."""
     text = source.read_text(encoding="utf8")
     text = text.replace("@VERSION@", __version__)
     text = text.replace("@DATE@", time.strftime("%Y-%m-%d", now()))
+    text = text.replace("@YEAR@", time.strftime("%Y", now()))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf8")
 
@@ -87,7 +88,7 @@ def lay_out(program: Path, documents: Path, root: Path, name: str) -> None:
     doc = usr / "doc" / name
     shutil.copytree(documents / "licences", doc / "licences")
     shutil.copyfile(documents / "clausebook.cdx.json", doc / "clausebook.cdx.json")
-    shutil.copyfile(HERE / "linux" / "copyright.head", doc / "copyright")
+    fill(HERE / "linux" / "copyright.head", doc / "copyright")
     compress(changelog(name), doc / "changelog.gz")
     page = root / "clausebook.1"
     fill(HERE / "linux" / "clausebook.1", page)

@@ -33,6 +33,8 @@ $python packaging/bundle.py $work/clausebook
 $python packaging/elf_audit.py $work/clausebook
 $python packaging/documents.py $work/clausebook $work/pyinstaller/work $work/documents
 
+desktop-file-validate packaging/linux/clausebook.desktop
+
 step "Packages"
 rm -f $out/*
 if [ -n "$quick" ]; then
@@ -45,11 +47,20 @@ else
   $python packaging/debian.py $work/bare $work/documents $out --compression xz
   rm -r $work/bare
   $python packaging/addon.py $work/clausebook $out
+  step "Other processors, and this one"
   packaging/cpu_check.sh $python
+  $python packaging/speed_check.py .venv/bin/python $python
 fi
 cp $work/documents/clausebook.cdx.json $out/
 $python packaging/integrity.py $out
 $python packaging/sizes.py $work/clausebook $out
+if [ -z "$quick" ]; then
+  # Left out: what a frozen program is by its nature, and an address that nobody has yet.
+  lintian --fail-on error --suppress-tags dir-or-file-in-opt,embedded-library \
+    --suppress-tags library-not-linked-against-libc,unstripped-binary-or-object \
+    --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog \
+    $out/clausebook_*_amd64.deb
+fi
 
 step "Clean roots"
 if [ "$(id -u)" -ne 0 ]; then

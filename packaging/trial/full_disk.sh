@@ -37,4 +37,5 @@ ask "Who pays the deposit?" >/tmp/after.json 2>/tmp/after.err
 [ "$(value reused_tokens </tmp/after.json)" -gt 100 ] || fail "the conversation is lost: $(cat /tmp/after.json)"
 [ "$(hits "bank transfer")" -ge 1 ] || fail "the document is lost"
 clausebook ingest master-agreement.pdf --library /tmp/disk/library >/dev/null || fail "it can't be added now"
+clausebook cache show full --library /tmp/disk/library --json | grep -q '"turns": 3' || fail "a turn is lost"
 clausebook cache verify --library /tmp/disk/library >/tmp/verify.txt || fail "damaged: $(cat /tmp/verify.txt)"
