@@ -55,8 +55,8 @@ echo "-- $release: installing"
 inside apt-get update -qq
 inside apt-get install -y -qq --no-install-recommends /tmp/clausebook.deb >/dev/null 2>&1
 # For the trial only: a screen, a look at it, keys, and Chinese characters.
-inside apt-get install -y -qq --no-install-recommends xvfb x11-apps xdotool xclip fonts-noto-cjk \
-  fonts-dejavu-core >/dev/null 2>&1
+inside apt-get install -y -qq --no-install-recommends xvfb x11-apps xdotool xclip xz-utils \
+  fonts-noto-cjk fonts-dejavu-core >/dev/null 2>&1
 if inside sh -c 'command -v python3 || command -v gcc' >/dev/null; then fail "the root isn't clean"; fi
 inside useradd --create-home --home-dir "/home/张 三" --shell /bin/sh zhangsan
 
@@ -113,4 +113,10 @@ inside apt-get purge -y -qq clausebook >/dev/null
 left=$(find "$root" -xdev -iname '*clausebook*' -not -path "$root/home/*" -not -path "$root/tmp/*" \
   -not -path "$root/proc/*" -not -path "$root/sys/*" -not -path "$root/var/cache/apt/*")
 [ -z "$left" ] || fail "purge left $left"
+for archive in "$out"/clausebook-*-linux-x86_64.tar.xz; do
+  [ -e "$archive" ] || continue
+  echo "-- $release: the archive in its place"
+  cp "$archive" "$root/tmp/clausebook.tar.xz"
+  as_user archive
+done
 echo "-- $release: passed"

@@ -47,10 +47,10 @@ _HEADING = re.compile(
     r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
     re.IGNORECASE,
 )
-# "C. The Distributor's Objectives.": every word but the small ones has a capital.
+# "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.": every word but small ones in capitals.
 _TITLE = re.compile(
-    r"(?:\(?[A-Z0-9]{1,3}[.)]\s*)?[A-Z][\w'’-]*"
-    r"(?:,? (?:of|the|and|or|for|to|in|on|[A-Z][\w'’-]*)){0,7}\."
+    r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’-]*"
+    r"(?:[,;]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’-]*)){0,13}\."
 )
 _LEADING = re.compile(
     r"\d{1,3}\n|"
@@ -137,8 +137,7 @@ def rank(
     found = [
         (hit, place, sentence)
         for place, hit in enumerate(hits)
-        for sentence in map(_headless, sentences.split(hit.chunk.text))
-        if len(words(sentence.text)) >= 2 and not _is_heading(sentence.text)
+        for sentence in _candidates(hit.chunk.text)
     ]
     if not found:
         return []
@@ -195,6 +194,21 @@ def is_form(text: str) -> bool:
 
 def _is_heading(text: str) -> bool:
     return bool(_HEADING.fullmatch(text) or _TITLE.fullmatch(text))
+
+
+def _candidates(text: str) -> list[Sentence]:
+    """Sentences that can be quoted; a heading that runs into one belongs to it."""
+    out: list[Sentence] = []
+    title: Sentence | None = None
+    for sentence in map(_headless, sentences.split(text)):
+        if _is_heading(sentence.text):
+            title = sentence
+        elif len(words(sentence.text)) >= 2:
+            near = title is not None and "\n" not in text[title.start : sentence.start]
+            start = title.start if title is not None and near else sentence.start
+            out.append(Sentence(text[start : sentence.stop], start, sentence.stop))
+            title = None
+    return out
 
 
 def _headless(sentence: Sentence) -> Sentence:
