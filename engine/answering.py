@@ -81,6 +81,7 @@ class Answering:
         turn, sampling = request.turn, request.sampling
         self._detokenizer = Detokenizer(self._tokenizer, sampling.stop, turn.prefix)
         self._written: list[TokenId] = []
+        self._chosen = 0  # tokens that the model chose; others were forced
         self._logits: Logits | None = None
         self._reason: StopReason = "stopped"
         self._started = time.perf_counter()
@@ -118,7 +119,7 @@ class Answering:
     def stats(self) -> TurnStats:
         """What the turn has cost so far."""
         seconds = self._last - self._first
-        rate = (len(self._written) - 1) / seconds if seconds > 0 else 0.0
+        rate = max(0, self._chosen - 1) / seconds if seconds > 0 else 0.0
         return TurnStats(
             backend=self._backend.name,
             model=self._backend.info.name,
@@ -174,6 +175,7 @@ class Answering:
             yield TextDelta(rest)
 
     def _choose(self, logits: Logits) -> TokenId:
+        self._chosen += 1
         constraint = self._request.constraint
         return self._sampler.sample(
             logits, constraint.allowed() if constraint is not None else None

@@ -126,7 +126,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class TurnStats:
-    """What a turn cost. Times in milliseconds; `prompt_tokens = reused + prefilled`."""
+    """What a turn cost. Times in milliseconds; `prompt_tokens = reused + prefilled`.
+
+    `tokens_per_second` counts the tokens that the model chose; 0 if it chose fewer than two.
+    """
 
     backend: str
     model: str

@@ -84,8 +84,9 @@ def figures(stats: Mapping[str, object]) -> str:
         f"{number('reused_tokens'):.0f} tokens reused",
         f"{number('prefilled_tokens'):.0f} read",
         f"first word after {number('ttft_ms') / 1000:.2f} s",
-        f"{number('tokens_per_second'):.0f} tokens/s",
     ]
+    if number("tokens_per_second"):
+        parts.append(f"{number('tokens_per_second'):.0f} tokens/s")
     if number("trimmed_tokens"):
         parts.append(f"{number('trimmed_tokens'):.0f} trimmed")
     if stats.get("restored_from"):

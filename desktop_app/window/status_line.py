@@ -117,8 +117,9 @@ def figures(stats: Mapping[str, Any]) -> str:
         f"{number(value('reused_tokens'))} tokens reused",
         f"{number(value('prefilled_tokens'))} read",
         f"first word after {seconds(value('ttft_ms'))}",
-        f"{value('tokens_per_second'):.0f} tokens/s",
     ]
+    if value("tokens_per_second"):
+        parts.append(f"{value('tokens_per_second'):.0f} tokens/s")
     if value("trimmed_tokens"):
         parts.append(f"{number(value('trimmed_tokens'))} trimmed")
     where = restored(str(stats.get("restored_from", "")))
