@@ -18,6 +18,7 @@ from rag import (
     phrase,
     prompt,
     quotes,
+    reference,
     rewrite,
     survey_text,
     whole_document,
@@ -47,6 +48,7 @@ NOT_FOUND_ZH = "文件中没有说明。"
 _ANSWER_TOKENS = 72
 _RESERVE = 48
 _CITED = 3
+_POINTED = 2
 _RELATED = 0.7
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -82,6 +84,7 @@ class Answerer:
         hits = self._search(full, documents)
         yield EvidenceFound(full.text, tuple(hits))
         ranked = self._rank(full, hits, past)
+        ranked = self._followed(full, hits, ranked, past, documents)
         if honesty.silent(full.text, hits, ranked):
             yield from _nothing(question)
             return
@@ -111,6 +114,24 @@ class Answerer:
             shown = {c.quote for c in past[-1].answer.citations[:1]}
             ranked.sort(key=lambda q: q.text_on_page in shown)
         return ranked
+
+    def _followed(
+        self,
+        full: Standalone,
+        hits: Sequence[Hit],
+        ranked: list[Quote],
+        past: Sequence[Message],
+        documents: Sequence[str],
+    ) -> list[Quote]:
+        """With the clause that the best sentence points to, where that lacks what is asked for."""
+        clause = reference.clause(full.question, ranked[0].text) if ranked else ""
+        if not clause:
+            return ranked
+        there = self._library.search(f"{clause} {full.text}", documents, k=_POINTED)
+        known = {hit.chunk.id for hit in hits}
+        more = [hit for hit in there if hit.chunk.id not in known]
+        again = self._rank(full, [*more, *hits], past)
+        return again if reference.held(full.question, again[0].text) else ranked
 
     def _write(
         self, question: str, conversation: str, ranked: Sequence[Quote], several: bool

@@ -96,6 +96,7 @@ CONCEPTS = (
         r"(terminat|cancel|end)\w*.{0,40}(without cause|convenience|any reason|no reason|at will)"
         r"|(without cause|for convenience|any time|at will).{0,40}(terminat|cancel|end)|walk away"
         r"|get out (of|early)|leave early|without a reason"
+        r"|\b(end|terminate|cancel|stop)\b.{0,25}\bearl(y|ier)\b|how can.{0,30}(ended|terminated)"
         r"|how much notice.{0,30}terminat|notice.{0,30}(needed|required).{0,20}terminat",
         "terminate time without cause convenience reason notice written prior days either party",
         "Either party may terminate this Agreement at any time, with or without cause, for any"

@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--worker", choices=("demo", "real"), default="demo")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--sample", default="supply-agreement")
+    parser.add_argument("--document", type=Path, help="another document than a sample")
     parser.add_argument("--size", default="1440x900")
     parser.add_argument("--scale", type=int, default=1, help="physical pixels of a logical one")
     parser.add_argument("--final", type=Path, help="where the last picture is kept as well")
@@ -157,7 +158,7 @@ class Driver:
         """The seed conversation with the real worker."""
         controller, window = self.controller, self.window
         sample = ROOT / "assets" / "samples" / f"{self.arguments.sample}.pdf"
-        controller.documents.add([str(sample)])
+        controller.documents.add([str((self.arguments.document or sample).resolve())])
         self.shot("reading", 2.5)
         self.wait(lambda: bool(controller.model.document_names()), 600)
         self.shot("ready", 1.0)
