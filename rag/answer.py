@@ -85,7 +85,7 @@ class Answerer:
         yield EvidenceFound(full.text, tuple(hits))
         ranked = self._rank(full, hits, past)
         ranked = self._followed(full, hits, ranked, past, documents)
-        if honesty.silent(full.text, hits, ranked):
+        if all(honesty.silent(q, hits, ranked) for q in {full.text, full.question}):
             yield from _nothing(question)
             return
         yield from self._write(question, conversation, ranked, len(known) > 1 and not documents)
@@ -150,7 +150,7 @@ class Answerer:
             record={"question": question, "sent": chosen.record},
         )
         end = yield from self._generate(conversation, request)
-        said = phrase.checked(end.text, [ranked[0].text], question)
+        said = phrase.checked(end.text, [ranked[0].text], question, cut=end.reason == "length")
         if _HAN.search(question) and not _HAN.search(said):
             said = ""
         rest = _rest(said, cited)

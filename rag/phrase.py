@@ -7,6 +7,7 @@ stands in no passage was made up, so the sentence that holds it is withdrawn.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from rag import sentences
@@ -26,22 +27,27 @@ _SPELLED = {
 _OWN_WORDS = 0.6
 _SAME = 0.8
 _SHORT = 9
+_RUN, _TIMES = 4, 3
 _OWN_CHINESE = 0.9
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEAD = re.compile(r"^(so,? )?the (correct )?answer is:?\s*", re.IGNORECASE)
 
 
-def checked(phrase: str, evidence: Sequence[str], question: str) -> str:
+def checked(phrase: str, evidence: Sequence[str], question: str, *, cut: bool = False) -> str:
     """The sentences of `phrase` that one of the evidence bears out; empty if there are none.
 
     Withdrawn are sentences with a number that neither the evidence nor the question holds, with
-    mostly words that neither holds, without the kind of thing asked for, and repeated ones. A
-    phrase that only says the quotation again is withdrawn whole: the quotation itself is shown.
+    mostly words that neither holds, without the kind of thing asked for, repeated ones and those
+    that go round in circles. A phrase that only says the quotation again is withdrawn whole: the
+    quotation itself is shown. With `cut` the phrase is unfinished, and so is its last sentence.
     """
     kept: list[str] = []
-    for sentence in sentences.split(_LEAD.sub("", phrase.strip())):
-        if sentence.text in kept or not any(
-            _borne_out(sentence.text, text, question) for text in evidence
+    said = sentences.split(_LEAD.sub("", phrase.strip()))
+    for sentence in said[:-1] if cut else said:
+        if (
+            sentence.text in kept
+            or _circles(sentence.text)
+            or not any(_borne_out(sentence.text, text, question) for text in evidence)
         ):
             break
         kept.append(sentence.text)
@@ -60,6 +66,13 @@ def _borne_out(sentence: str, text: str, question: str) -> bool:
         return False
     enough = _OWN_CHINESE if _HAN.search(sentence) else _OWN_WORDS
     return len(said & known) / len(said) >= enough
+
+
+def _circles(sentence: str) -> bool:
+    """Whether some words in a row come three times."""
+    row = sentence.lower().split()
+    runs = Counter(tuple(row[n : n + _RUN]) for n in range(len(row) - _RUN + 1))
+    return max(runs.values(), default=0) >= _TIMES
 
 
 def _repeats(text: str, quotation: str) -> bool:

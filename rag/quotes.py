@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
+
 from rag import keywords, sentences
 from rag.answer_type import holds_expected
 from rag.concepts import expand
@@ -49,8 +51,8 @@ _HEADING = re.compile(
 )
 # "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.": every word but small ones in capitals.
 _TITLE = re.compile(
-    r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’-]*"
-    r"(?:[,;]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’-]*)){0,13}\."
+    r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
+    r"(?:[,;]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’/-]*)){0,13}[.;:]"
 )
 _LEADING = re.compile(
     r"\d{1,3}\n|"
@@ -76,8 +78,8 @@ _STOP = frozenset(
 class Quote:
     """A sentence of a passage, verbatim, with its place; a higher score is better.
 
-    `meaning` is the cosine of the sentence and the question with its context; `worded` that of the
-    sentence and the usual wording of the kind of clause asked for, or `meaning` if there is none.
+    `meaning` is the cosine of the sentence and the question, with its context or without; `worded`
+    that of the sentence and the usual wording of such a clause, or `meaning` if there is none.
     """
 
     text: str
@@ -146,8 +148,8 @@ def rank(
     full = f"{context} {question}".strip()
     vectors = embedder.embed([question, full, *wordings, *(s.text for _, _, s in found)])
     rows = vectors[2 + len(wordings) :]
-    whole = rows @ vectors[1]
-    similar = (1 - _CONTEXT) * (rows @ vectors[0]) + _CONTEXT * whole
+    alone, whole = rows @ vectors[0], rows @ vectors[1]
+    similar = (1 - _CONTEXT) * alone + _CONTEXT * whole
     usual = (rows @ vectors[2 : 2 + len(wordings)].T).max(axis=1) if wordings else similar
     if chinese:
         signs, said = _CHINESE, [_pairs(s.text) for _, _, s in found]
@@ -159,7 +161,7 @@ def rank(
     named = _named(question)
     quotes = []
     for (hit, place, sentence), meaning, near, worded, has in zip(
-        found, whole, similar, usual, said, strict=True
+        found, np.maximum(alone, whole), similar, usual, said, strict=True
     ):
         shared = sum(w for word, w in weight.items() if word in has)
         score = (

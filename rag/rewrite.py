@@ -28,7 +28,8 @@ _PRONOUN = re.compile(
 _NOT_A_PRONOUN = re.compile(
     r"\b(this|the|that)\s+(agreement|contract|document|policy|file|lease|order|license|licence|act|"
     r"law)\b|\bthat\s+(the|a|an|is|are|may|must|can|shall|will|do|does|has|have)\b|"
-    r"\b(?:end|terminate|cancel|renew|extend|sign|leave|get out of)\s+it\b|"
+    r"\b(?:end|terminate|cancel|renew|extend|sign|leave|get out of|"
+    r"governs?|interprets?)\s+it\b|"
     r"\b(is|are|was|were)\s+there\b|\bone\s+(of|or)\b|\bboth\s+parties\b|\beither\s+party\b|"
     r"\bit\s+(possible|true|allowed|permitted|necessary|required)\b|"
     r"\b(is|was)\s+it\s+(possible|true|allowed|permitted|necessary|required)\b|\bsuch\s+as\b",

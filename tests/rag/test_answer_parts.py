@@ -67,6 +67,14 @@ class TestPhrase:
         text = phrase.checked("The warranty lasts 24 months.", [self.QUOTE], "How long is it?")
         assert text == "The warranty lasts 24 months."
 
+    def test_an_unfinished_sentence_and_one_that_goes_in_circles_are_withdrawn(self) -> None:
+        whole = "The warranty lasts 24 months."
+        text = phrase.checked(f"{whole} It runs from accept", [self.QUOTE], "How long?", cut=True)
+        assert text == whole
+        assert phrase.checked("The warranty lasts", [self.QUOTE], "How long?", cut=True) == ""
+        circles = ", and the warranty lasts 24 months" * 4
+        assert phrase.checked(f"So{circles}.", [self.QUOTE], "How long?") == ""
+
     @pytest.mark.parametrize(
         "made_up",
         [
