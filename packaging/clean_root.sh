@@ -83,6 +83,16 @@ mount -o remount,ro,bind "$home"
 as_user read_only_home
 umount "$home"
 
+for addon in "$out"/clausebook-torch_*.deb; do
+  [ -e "$addon" ] || continue
+  echo "-- $release: the add-on"
+  cp "$addon" "$root/tmp/addon.deb"
+  inside dpkg --install /tmp/addon.deb >/dev/null
+  as_user addon
+  inside dpkg --remove clausebook-torch >/dev/null
+  [ ! -e "$root/opt/clausebook/addons" ] || fail "the add-on left files behind"
+done
+
 echo "-- $release: upgrading it"
 if [ -n "$next" ]; then
   inside dpkg-deb --raw-extract /tmp/clausebook.deb /tmp/next
