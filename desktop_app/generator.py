@@ -6,7 +6,9 @@ it was asked about. It knows no documents and no tensors.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -93,6 +95,17 @@ class EngineGenerator:
     def turns(self, conversation: str) -> Sequence[PastTurn]:
         info = self._info(conversation)
         return [PastTurn(t.record, t.in_window) for t in info.turns] if info else []
+
+    def prepare(self, conversation: str) -> None:
+        """Looking at the conversation ends the engine's idle work while passages are searched."""
+        if conversation and self._started():
+            threading.Thread(
+                target=self._look, args=(conversation,), name="prepare", daemon=True
+            ).start()
+
+    def _look(self, conversation: str) -> None:
+        with contextlib.suppress(Exception):  # the question itself says what is wrong
+            self._engine().conversation(conversation)
 
     def begin(self) -> None:
         """A new question: what was stopped before it doesn't concern it."""

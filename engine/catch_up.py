@@ -17,6 +17,8 @@ from engine.device import Device
 from engine.errors import EngineError, NoFreeSequence, OutOfCells
 from engine.reader import Reader
 
+_TOKENS = 32  # a step's: whoever asks in the middle of one waits about a tenth of a second
+
 
 class CatchUp:
     """One small step at a time.
@@ -145,7 +147,7 @@ class CatchUp:
         return True
 
     def _one_batch(self, conversation: Conversation) -> None:
-        steps = self._reader.read(conversation)
+        steps = self._reader.read(conversation, _TOKENS)
         next(steps, None)
         steps.close()  # type: ignore[attr-defined]
 

@@ -88,8 +88,10 @@ class Conversation:
         """Makes what was appended to the transcript visible."""
         self.window.extend(len(self.transcript.ids) - self.window.end)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, most: int = 0) -> Iterator[Batch]:
         """What is to be read, a batch at a time; count each with `mark_read` before the next.
+
+        A batch has `most` tokens, or as many as the backend reads at once.
 
         Unread tokens follow the read ones at once, whatever was dropped between them. No batch
         but an only one has a single token: backends read a single one in another way, which
@@ -97,7 +99,7 @@ class Conversation:
         """
         while self.pending:
             self.window.close_gap(self.held)
-            size = min(self._backend.batch, self.pending)
+            size = min(most or self._backend.batch, self._backend.batch, self.pending)
             if self.pending - size == 1 and size > 2:
                 size -= 1
             ids = self.transcript.ids

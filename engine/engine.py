@@ -157,6 +157,7 @@ class Engine:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text."""
+        self.house.touch()
         return len(self._backend.tokenizer.encode(text))
 
     def prefill_speed(self) -> float:
@@ -171,6 +172,7 @@ class Engine:
 
     def conversation(self, id: str) -> ConversationInfo:  # noqa: A002
         """A conversation's size and place. Raises UnknownConversation."""
+        self.house.touch()
         return self._reports.conversation(id)
 
     def open(self, id: str) -> None:  # noqa: A002
@@ -274,6 +276,7 @@ class Engine:
         finally:
             stops.remove(request.stop)
             self._end(target)
+            self.house.touch()
 
     def _end(self, target: Conversation) -> None:
         if target.id:

@@ -49,6 +49,11 @@ class Housekeeping:
         if self.catch_up is not None:
             self.catch_up.pause()
 
+    def touch(self) -> None:
+        """Somebody looks at a conversation: the quiet time begins again."""
+        if self._idle_time is not None:
+            self._idle_time.touch()
+
     def watch(self) -> None:
         """Looks at memory, and passes on what there is to say about it."""
         if self._governor is not None:

@@ -16,7 +16,10 @@ QUIET_SECONDS = 2.0
 def on_battery() -> bool:
     """Whether the machine has a battery and runs on it."""
     probe = getattr(psutil, "sensors_battery", None)
-    battery = probe() if probe is not None else None
+    try:
+        battery = probe() if probe is not None else None
+    except OSError:  # a system that doesn't tell, such as a container
+        return False
     return battery is not None and battery.power_plugged is False
 
 

@@ -98,13 +98,17 @@ class Reader:
         conversation.catch_up()
         return trimmed
 
-    def read(self, conversation: Conversation) -> Iterator[Read]:
-        """Reads what is pending, a batch a step. Raises OutOfCells."""
+    def read(self, conversation: Conversation, most: int = 0) -> Iterator[Read]:
+        """Reads what is pending, a batch of `most` tokens a step (0: the backend's own size).
+
+        Raises OutOfCells.
+        """
         sequence = self.device.place(conversation)
-        for batch in conversation.batches():
+        for batch in conversation.batches(most):
             started = time.perf_counter()
             logits = self.device.forward(sequence, batch.tokens, batch.start)
-            self.speed.note(len(batch.tokens), time.perf_counter() - started)
+            if not most:
+                self.speed.note(len(batch.tokens), time.perf_counter() - started)
             conversation.mark_read(len(batch.tokens))
             yield Read(len(batch.tokens), logits)
 

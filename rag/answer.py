@@ -75,6 +75,7 @@ class Answerer:
         known = [document.name for document in self._library.documents()]
         if not known:
             raise InvalidQuestion("There is no document yet; add a PDF first, then ask.")
+        self._generator.prepare(conversation)
         asked = whole_document.recognise(question)
         if asked is not None:
             yield from self._survey(asked, question, conversation, documents or known)
@@ -109,7 +110,9 @@ class Answerer:
 
     def _rank(self, full: Standalone, hits: Sequence[Hit], past: Sequence[Message]) -> list[Quote]:
         """Quotations for the question; a follow-up wants more than the last answer quoted."""
-        ranked = quotes.rank(full.question, hits, self._library.embedder, context=full.context)
+        ranked = quotes.rank(
+            full.question, hits, self._library.sentence_embedder, context=full.context
+        )
         if full.dependent and past:
             shown = {c.quote for c in past[-1].answer.citations[:1]}
             ranked.sort(key=lambda q: q.text_on_page in shown)

@@ -97,7 +97,8 @@ class Database:
 def _explained(error: sqlite3.Error | OSError, folder: Path) -> StoreError:
     text = str(error).lower()
     number = getattr(error, "errno", 0)
-    if "full" in text or number in (28, 122):  # ENOSPC, EDQUOT
+    shared = getattr(error, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"  # no room for it
+    if "full" in text or shared or number in (28, 122):  # ENOSPC, EDQUOT
         return StoreFull(
             f"The disk with {folder} is full and nothing was changed; free some space."
         )

@@ -43,11 +43,12 @@ class OnnxEmbedder:
         options.intra_op_num_threads = threads or max(1, min(8, (os.cpu_count() or 2)))
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
+        onnxruntime.disable_telemetry_events()
         try:
             self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-            model = (folder / "model.onnx").read_bytes()
+            # A path, not bytes: the session would keep those beside its own copy of the weights.
             self._session: Any = onnxruntime.InferenceSession(
-                model, options, providers=["CPUExecutionProvider"]
+                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
             raise _missing(folder) from error

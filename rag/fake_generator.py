@@ -12,6 +12,7 @@ class FakeGenerator:
 
     Attributes:
         requests: every request that `ask` was given, in order.
+        prepared: the conversations that `prepare` was told.
         window: tokens a conversation may hold; older turns leave it first.
     """
 
@@ -23,6 +24,7 @@ class FakeGenerator:
         speed: float = 200.0,
     ) -> None:
         self.requests: list[Request] = []
+        self.prepared: list[str] = []
         self.window = window
         self._reply = reply
         self._speed = speed
@@ -45,6 +47,9 @@ class FakeGenerator:
             room -= tokens
             out.insert(0, PastTurn(record, in_window=room >= 0))
         return out
+
+    def prepare(self, conversation: str) -> None:
+        self.prepared.append(conversation)
 
     def ask(self, conversation: str, request: Request) -> Iterator[Generated]:
         self.requests.append(request)

@@ -15,6 +15,7 @@ from rag.ingest import Ingestor, embedded_text
 from rag.parser import Parser
 from rag.protocols import Embedder, Vectors
 from rag.rectangles import Rectangle
+from rag.remembering_embedder import RememberingEmbedder
 from rag.reranking import Reranker
 from rag.retrieval import Retriever
 from rag.store import Store
@@ -41,6 +42,7 @@ class Library:
             StoreError: see `rag.errors`.
         """
         self._embedder = embedder
+        self._sentences = RememberingEmbedder(embedder)
         self._parser = parser or Parser()
         self._store = Store(folder)
         self._use_space()
@@ -48,6 +50,11 @@ class Library:
             folder, embedder.dimension, embedder.name, self._store.vectors, self._store.size
         )
         self._retriever = Retriever(self._store, self._index, embedder, reranker=reranker)
+
+    @property
+    def sentence_embedder(self) -> Embedder:
+        """The embedder for sentences of passages: it remembers those it embedded lately."""
+        return self._sentences
 
     @property
     def embedder(self) -> Embedder:

@@ -100,6 +100,9 @@ class Generator(Protocol):
 
     def turns(self, conversation: str) -> Sequence[PastTurn]: ...
 
+    def prepare(self, conversation: str) -> None:
+        """A question in a conversation is on its way; returns at once and raises nothing."""
+
     def ask(self, conversation: str, request: Request) -> Iterator[Generated]:
         """Adds a turn. An empty `conversation` is a scratch one: nothing of it is kept.
 

@@ -38,6 +38,7 @@ _EXPECTED = 0.4
 _PLACE = 0.2
 _CONTEXT = 0.4  # of an earlier turn's words, beside the question's own
 _NAMES = 0.6
+_EMBEDDED = 24  # sentences that get a vector: they are the larger part of the time
 _STEM = 6
 
 _FORM = 0.2
@@ -143,6 +144,7 @@ def rank(
     ]
     if not found:
         return []
+    found = _likely(found, question, context)
     expansion = expand(question, context)
     wordings, chinese = expansion.wordings, bool(_HAN.search(question))
     full = f"{context} {question}".strip()
@@ -220,6 +222,28 @@ def _headless(sentence: Sentence) -> Sentence:
         return sentence
     text = sentence.text[match.end() :]
     return Sentence(text, sentence.start + match.end(), sentence.stop)
+
+
+_Found = tuple[Hit, int, Sentence]
+
+
+def _likely(found: list[_Found], question: str, context: str) -> list[_Found]:
+    """The sentences worth a vector, by their words alone; in their order."""
+    if len(found) <= _EMBEDDED:
+        return found
+    asked = (
+        _pairs(question)
+        | _pairs(context)
+        | {pair for term in expand(question, context).terms for pair in _pairs(term)}
+    )
+
+    def promise(one: _Found) -> float:
+        _, place, sentence = one
+        shared = len(asked & _pairs(sentence.text)) / max(1, len(asked))
+        return shared + _EXPECTED * holds_expected(question, sentence.text) + _PLACE / (1 + place)
+
+    best = sorted(range(len(found)), key=lambda n: -promise(found[n]))[:_EMBEDDED]
+    return [found[n] for n in sorted(best)]
 
 
 def _named(question: str) -> re.Pattern[str] | None:

@@ -163,7 +163,7 @@ def _ranked(queries: Sequence[str], library: Library, documents: Sequence[str]) 
     lists = []
     for query in queries:
         hits = library.search(query, documents, k=6)
-        lists.append(quotes.rank(query, hits, library.embedder, limit=24))
+        lists.append(quotes.rank(query, hits, library.sentence_embedder, limit=24))
     lists = [found for found in lists if found]
     scores: dict[tuple[int, int], list[float]] = {}
     known = {(q.chunk.id, q.start): q for found in lists for q in found}

@@ -54,3 +54,11 @@ def test_reading_the_battery(
 def test_a_system_that_knows_no_battery(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(psutil, "sensors_battery", raising=False)
     assert not on_battery()
+
+
+def test_a_system_that_tells_nothing_of_its_battery(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> None:
+        raise FileNotFoundError("/sys/class/power_supply")
+
+    monkeypatch.setattr(psutil, "sensors_battery", absent, raising=False)
+    assert not on_battery()

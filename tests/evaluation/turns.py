@@ -29,7 +29,7 @@ from rag.library import Library
 from rag.parser import Parser
 from rag.protocols import Embedder
 from rag.raw_page import RawPage
-from rag.types import Answer, AnswerDelta, AnswerDraft, EvidenceFound
+from rag.types import Answer, AnswerDelta, AnswerDraft, AnswerEvent, EvidenceFound, Hit
 from tests.evaluation.plain import Piece, cut, vectors_of
 from tests.evaluation.questions import ROOT, files
 from tests.evaluation.report import report
@@ -39,6 +39,7 @@ from tests.evaluation.search import ingest
 MODEL = ROOT / "build" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 EMBEDDER = ROOT / "build" / "models" / "all-MiniLM-L6-v2"
 PASSAGES = (1, 3, 5)
+FIRST = 5
 SYSTEM = (
     "You answer questions about contracts. Use only the passages given. Answer in one or two short "
     "sentences."
@@ -61,7 +62,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One turn. Milliseconds from the question to the passages, the quotation, the first word."""
+    """One turn. Milliseconds from the question to the passages, the quotation, the first word.
+
+    `page` says whether a right page is cited, `found` whether one is among the first five passages.
+    """
 
     right: bool
     page: bool | None
@@ -70,6 +74,7 @@ class Outcome:
     evidence_ms: float | None = None
     quotation_ms: float | None = None
     follow_up: bool = False
+    found: bool | None = None
 
 
 def conversations() -> list[Conversation]:
@@ -106,11 +111,14 @@ def ours(asked: Sequence[Conversation], folder: Path, embedder: Embedder) -> Ite
             for turn, question in enumerate(one.questions):
                 begun = time.perf_counter()
                 at: dict[type, float] = {}
-                answer = None
+                answer: AnswerEvent | None = None
+                hits: tuple[Hit, ...] = ()
                 document = (names[one.document],)
                 for event in asker.ask(question, conversation=one.id, documents=document):
                     at.setdefault(type(event), 1000 * (time.perf_counter() - begun))
                     answer = event
+                    if isinstance(event, EvidenceFound):
+                        hits = event.hits
                 assert isinstance(answer, Answer)
                 pages = {c.page for c in answer.citations}
                 read = answer.stats.get("prefilled_tokens", 0)
@@ -123,6 +131,7 @@ def ours(asked: Sequence[Conversation], folder: Path, embedder: Embedder) -> Ite
                     at.get(EvidenceFound),
                     at.get(AnswerDelta),
                     turn > 0,
+                    _among(hits[:FIRST], one.pages[turn]),
                 )
     finally:
         asker.close()
@@ -184,10 +193,12 @@ def summary(rows: Sequence[Outcome]) -> dict[str, float | int | None]:
     """The figures of one way of holding the conversations."""
     later = [row for row in rows if row.follow_up]
     paged = [row.page for row in rows if row.page is not None]
+    found = [row.found for row in later if row.found is not None]
     return {
         "turns": len(rows),
         "right": sum(row.right for row in rows),
         "right page": round(mean(paged), 3) if paged else None,
+        "page found, follow-ups": round(mean(found), 3) if found else None,
         "tokens read a follow-up": round(mean(row.read for row in later), 1),
         "first word ms": round(mean(row.first_ms for row in later)),
         "evidence ms": _mean([row.evidence_ms for row in rows]),
@@ -225,6 +236,10 @@ def draw(runs: dict[str, list[Outcome]], path: Path) -> None:
 
 def _pages(path: Path) -> list[RawPage]:
     return [page for page in Parser().read(path) if isinstance(page, RawPage)]
+
+
+def _among(hits: Sequence[Hit], pages: frozenset[int]) -> bool | None:
+    return any(pages & set(hit.chunk.pages) for hit in hits) if pages and hits else None
 
 
 def _right(answer: str, known: Sequence[str]) -> bool:

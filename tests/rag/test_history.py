@@ -107,6 +107,13 @@ def test_a_read_only_library_is_told(store: Store, tmp_path: Path) -> None:
     connection.close()
 
 
+def test_a_disk_without_room_for_the_shared_memory_file_is_full(store: Store) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+    with pytest.raises(StoreFull, match="free some space"), store._database.guard():
+        raise error
+
+
 def test_a_full_disk_is_told(store: Store) -> None:
     history = History(store.connection)
     history.begin("c")
