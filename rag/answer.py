@@ -86,7 +86,8 @@ class Answerer:
         yield EvidenceFound(full.text, tuple(hits))
         ranked = self._rank(full, hits, past)
         ranked = self._followed(full, hits, ranked, past, documents)
-        if all(honesty.silent(q, hits, ranked) for q in {full.text, full.question}):
+        ways = {full.text, full.question}
+        if all(honesty.silent(q, hits, ranked, follow_up=full.dependent) for q in ways):
             yield from _nothing(question)
             return
         yield from self._write(question, conversation, ranked, len(known) > 1 and not documents)
