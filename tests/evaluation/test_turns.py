@@ -33,7 +33,7 @@ def test_the_figures_leave_the_first_turn_out_of_what_a_follow_up_costs() -> Non
     assert figures["right page"] == 0.5
     assert figures["tokens read a follow-up"] == 150.0
     assert figures["first word ms"] == 600
-    assert figures["evidence ms"] == 50.0
+    assert figures["evidence ms, median"] == 50.0
 
 
 def test_the_prompt_grows_with_the_conversation() -> None:
