@@ -132,6 +132,7 @@ class LlamaBackend:
         self._fill(sequence, tokens, start, every=every)
         self._set_threads()
         self._decode()
+        self._threads.done()
         self._book.add(sequence, range(start, start + count))
         rows = count if every else 1
         found = self._library.llama_get_logits(self._context)

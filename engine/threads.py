@@ -1,7 +1,9 @@
 """How many threads pay: one for each core that nobody else uses.
 
 A decoder's threads wait for each other at every layer, so one that shares its core holds up all:
-two threads on one free core are slower than one. It knows cores and loads, no decoder.
+two threads on one free core are slower than one. What others did while the decoder had nothing to
+do says little about now: the search that ranked a question's passages has just ended. So after a
+pause it begins with all cores and looks anew. It knows cores and loads, no decoder.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Callable
 import psutil
 
 INTERVAL = 1.0
+PAUSE = 0.25
 FIRST_INTERVAL = 0.1
 _MOSTLY_FREE = 0.6
 
@@ -58,6 +61,7 @@ class Threads:
         self._count = self._cores
         self._since, self._interval = clock(), FIRST_INTERVAL
         self._last = times() if not fixed else (0.0, 0.0)
+        self._ended: float | None = None
 
     def count(self) -> int:
         """Threads that pay now, at least 1."""
@@ -65,9 +69,16 @@ class Threads:
             return self._fixed
         now = self._clock()
         passed = now - self._since
-        if passed >= self._interval:
+        if self._ended is not None and now - self._ended > PAUSE:
+            self._count, self._interval = self._cores, FIRST_INTERVAL
+            self._since, self._last = now, self._times()
+        elif passed >= self._interval:
             machine, own = self._times()
             others = max(0.0, (machine - self._last[0]) - (own - self._last[1])) / passed
             self._count = max(1, min(self._cores, int(self._cores - others + _MOSTLY_FREE)))
             self._since, self._last, self._interval = now, (machine, own), INTERVAL
         return self._count
+
+    def done(self) -> None:
+        """A forward has ended."""
+        self._ended = self._clock()

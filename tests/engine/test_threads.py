@@ -58,6 +58,18 @@ def test_it_is_looked_at_once_a_second() -> None:
     assert threads.count() == 1
 
 
+def test_what_others_did_in_a_pause_does_not_count() -> None:
+    machine = Machine()
+    threads = machine.threads()
+    assert threads.count() == 4
+    threads.done()
+    machine.pass_time(3, others=4, own=0)  # the search before a question, say
+    assert threads.count() == 4
+    machine.pass_time(0.2, others=2, own=2)  # and these go on
+    threads.done()
+    assert threads.count() == 2
+
+
 def test_a_fixed_number_stays() -> None:
     machine = Machine()
     threads = machine.threads(fixed=3)
