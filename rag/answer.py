@@ -164,7 +164,7 @@ class Answerer:
         yield Answer(quotation + rest, True, citing, dict(end.stats), stopped)
 
     def _choose(
-        self, question: str, conversation: str, ranked: Sequence[Quote], most: int = 4
+        self, question: str, conversation: str, ranked: Sequence[Quote], most: int = 2
     ) -> Evidence:
         generator = self._generator
         left = generator.tokens_left(conversation) - _ANSWER_TOKENS - _RESERVE

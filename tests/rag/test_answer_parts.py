@@ -29,7 +29,7 @@ def words(text: str) -> int:
 class TestEvidence:
     def test_sends_the_best_that_fit(self) -> None:
         ranked = [quote("a b c", 1.0, 1), quote("d " * 100, 0.9, 2), quote("e f", 0.8, 3)]
-        chosen = evidence.choose(ranked, [], 50, words)
+        chosen = evidence.choose(ranked, [], 50, words, most=3)
         assert [q.chunk.id for q in chosen.new] == [1, 3]
 
     def test_sends_the_best_even_where_nothing_fits(self) -> None:
