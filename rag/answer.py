@@ -157,7 +157,7 @@ class Answerer:
         said = phrase.checked(end.text, [ranked[0].text], question, cut=end.reason == "length")
         if _HAN.search(question) and not _HAN.search(said):
             said = ""
-        rest = _rest(said, cited)
+        rest = _rest(said, cited, chinese=bool(_HAN.search(question)))
         if rest:
             yield AnswerDelta(rest)
         stopped = end.reason == "stopped"
@@ -251,10 +251,12 @@ def _quotation(ranked: Sequence[Quote], several: bool) -> tuple[list[Quote], str
     return [best, *related], citations.block(best, 1, several)
 
 
-def _rest(said: str, cited: Sequence[Quote]) -> str:
+def _rest(said: str, cited: Sequence[Quote], *, chinese: bool) -> str:
     """What stands below the quotation: the checked phrase, and where else to look."""
     parts = [f"{said} [1]"] if said else []
-    if len(cited) > 1:
-        pages = ", ".join(f"p. {q.page} [{n}]" for n, q in enumerate(cited[1:], start=2))
-        parts.append(f"See also {pages}.")
+    places = list(enumerate(cited[1:], start=2))
+    if places and chinese:
+        parts.append(f"另见{'、'.join(f'第 {q.page} 页 [{n}]' for n, q in places)}。")
+    elif places:
+        parts.append(f"See also {', '.join(f'p. {q.page} [{n}]' for n, q in places)}.")
     return "".join(f"\n\n{part}" for part in parts)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag import citations, evidence, phrase, prompt
+from rag import answer, citations, evidence, phrase, prompt
 from rag.opening import opening
 from rag.protocols import PastTurn
 from rag.quotes import Quote, locate
@@ -152,6 +152,12 @@ class TestCitations:
         assert "p. 4 [2]" in citations.block(quote(), 2)
         assert "supply.pdf" not in citations.block(quote(), 2)
         assert "supply.pdf, p. 4 [2]" in citations.block(quote(), 2, several_documents=True)
+
+    def test_other_places_are_named_in_the_question_s_language(self) -> None:
+        cited = [quote(), quote("It ends soon.", 0.9, 2)]
+        assert answer._rest("", cited, chinese=False) == "\n\nSee also p. 4 [2]."
+        assert answer._rest("", cited, chinese=True) == "\n\n另见第 4 页 [2]。"
+        assert answer._rest("So.", cited[:1], chinese=False) == "\n\nSo. [1]"
 
     def test_a_quotation_over_two_pages_has_a_span_on_each(self) -> None:
         chunk = Chunk(1, "d", 0, "first half\nsecond half", "", (Span(1, 90, 100), Span(2, 0, 11)))
