@@ -45,5 +45,6 @@ def test_the_prompt_grows_with_the_conversation() -> None:
 
 def test_the_chart_is_a_picture(tmp_path: Path) -> None:
     rows = [Outcome(True, True, 100, 1.0, follow_up=True)]
-    turns.draw({"Clausebook": rows, "another": rows}, tmp_path / "charts" / "chart.png")
+    table = {"Clausebook": turns.summary(rows), "another": turns.summary(rows)}
+    turns.draw(table, tmp_path / "charts" / "chart.png")
     assert (tmp_path / "charts" / "chart.png").read_bytes().startswith(b"\x89PNG")

@@ -32,7 +32,7 @@ from rag.raw_page import RawPage
 from rag.types import Answer, AnswerDelta, AnswerDraft, AnswerEvent, EvidenceFound, Hit
 from tests.evaluation.plain import Piece, cut, vectors_of
 from tests.evaluation.questions import ROOT, files
-from tests.evaluation.report import report
+from tests.evaluation.report import Table, report
 from tests.evaluation.scoring import letters
 from tests.evaluation.search import ingest
 
@@ -40,6 +40,7 @@ MODEL = ROOT / "build" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 EMBEDDER = ROOT / "build" / "models" / "all-MiniLM-L6-v2"
 PASSAGES = (1, 3)
 FIRST = 5
+READ = "tokens read a follow-up"
 SYSTEM = (
     "You answer questions about contracts. Use only the passages given. Answer in one or two short "
     "sentences."
@@ -184,9 +185,10 @@ def measure(chart: Path | None = None) -> str:
     for passages in PASSAGES:
         name = f"{passages} passage{'s' * (passages > 1)} in the system message"
         runs[name] = list(plain(asked, passages, embedder))
+    table = {name: summary(rows) for name, rows in runs.items()}
     if chart is not None:
-        draw(runs, chart)
-    return report("turns", {name: summary(rows) for name, rows in runs.items()})
+        draw(table, chart)
+    return report("turns", table)
 
 
 def summary(rows: Sequence[Outcome]) -> dict[str, float | int | None]:
@@ -199,32 +201,32 @@ def summary(rows: Sequence[Outcome]) -> dict[str, float | int | None]:
         "right": sum(row.right for row in rows),
         "right page": round(mean(paged), 3) if paged else None,
         "page found, follow-ups": round(mean(found), 3) if found else None,
-        "tokens read a follow-up": round(mean(row.read for row in later), 1),
+        READ: round(mean(row.read for row in later), 1),
         "first word ms": round(mean(row.first_ms for row in later)),
         "evidence ms, median": _median([row.evidence_ms for row in rows]),
         "quotation ms, median": _median([row.quotation_ms for row in rows]),
     }
 
 
-def draw(runs: dict[str, list[Outcome]], path: Path) -> None:
-    """Right answers against tokens read a turn, as PNG."""
+def draw(table: Table, path: Path) -> None:
+    """Right answers against tokens read for a follow-up, as PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(8.4, 4.2), dpi=150)
-    for name, rows in runs.items():
+    figure, axes = pyplot.subplots(figsize=(8.4, 3.6), dpi=150)
+    turns = max(int(row["turns"] or 0) for row in table.values())
+    widest = max(float(row[READ] or 0) for row in table.values())
+    for name, row in table.items():
         colour = "#1b6e53" if name == "Clausebook" else "#b0413e"
-        read = mean(row.read for row in rows if row.follow_up)
-        right = sum(row.right for row in rows)
-        axes.scatter([read], [right], s=70, color=colour, zorder=3)
-        axes.annotate(name, (read, right), xytext=(8, 6), textcoords="offset points", fontsize=8.5)
+        place = (float(row[READ] or 0), float(row["right"] or 0))
+        axes.scatter(*zip(place, strict=True), s=70, color=colour, zorder=3)
+        axes.annotate(name, place, xytext=(9, -3), textcoords="offset points", fontsize=8.5)
     axes.set_xlabel("tokens read for a follow-up, mean")
-    axes.set_ylabel(f"right answers of {len(next(iter(runs.values())))}")
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.margins(x=0.35, y=0.15)
+    axes.set_ylabel(f"right answers of {turns}")
+    axes.set_xlim(0, 1.45 * widest)
+    axes.set_ylim(0, turns)
     axes.grid(alpha=0.3)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
