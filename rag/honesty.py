@@ -7,6 +7,7 @@ known to be there or not. It knows numbers only.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
@@ -70,6 +71,24 @@ THRESHOLD = 0.5
 # A follow-up asks about something that was just found, and the words of earlier turns that it leans
 # on water down its signs. Chosen by reading answers; no set of unanswerable follow-ups is open.
 FOLLOW_UP = 0.3
+# "Which airline …" where no passage speaks of an airline: more must speak for an answer.
+UNNAMED = 0.15
+_KIND = re.compile(r"^(?:and |so )?(?:which|what) (?P<kind>[a-z-]{4,})\b", re.IGNORECASE)
+# Kinds that clauses hold without naming them, or that a question only begins with.
+_PLAIN = words(
+    "party parties date dates amount percentage percent rate kind kinds type types period time "
+    "does must shall will would happens happen company state country city place area were person "
+    "people entity many much long exactly else sort hours days number code licence license"
+)
+
+
+def _unnamed(question: str, hits: Sequence[Hit]) -> bool:
+    """Whether the kind of thing asked for by name stands in none of the passages."""
+    match = _KIND.match(question.strip())
+    kind = words(match["kind"]) if match else set()
+    return bool(kind - _PLAIN) and not any(
+        kind & words(f"{hit.chunk.text} {hit.chunk.section}") for hit in hits
+    )
 
 
 def likelihood(found: Signs) -> float:
@@ -84,5 +103,5 @@ def silent(
     """True if the documents don't say."""
     if not hits or not ranked:
         return True
-    least = FOLLOW_UP if follow_up else THRESHOLD
+    least = FOLLOW_UP if follow_up else THRESHOLD + UNNAMED * _unnamed(question, hits)
     return likelihood(signs(question, hits, ranked)) < least

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag import answer, citations, evidence, phrase, prompt
+from rag import answer, citations, evidence, honesty, phrase, prompt
 from rag.opening import opening
 from rag.protocols import PastTurn
 from rag.quotes import Quote, locate
-from rag.types import Chunk, Span
+from rag.types import Chunk, Hit, Span
 
 TEXT = "9.1 The warranty lasts 24 months.\n9.2 It is void after misuse."
 
@@ -139,6 +139,28 @@ class TestPrompt:
     def test_the_gist_is_a_whole_sentence_without_its_number(self) -> None:
         found = [quote("9.1 The warranty lasts 24 months."), quote("(a) no end", 0.9, 2)]
         assert prompt.gist(found) == "The warranty lasts 24 months."
+
+
+class TestHonesty:
+    @pytest.mark.parametrize(
+        ("question", "expected"),
+        [
+            ("Which airline transports the goods?", True),
+            ("Which warranty is given?", False),
+            ("What licence is granted?", False),
+            ("How long is the flight?", False),
+        ],
+    )
+    def test_a_named_kind_of_thing_that_no_passage_speaks_of(
+        self, question: str, expected: bool
+    ) -> None:
+        assert honesty._unnamed(question, [Hit(quote().chunk, 1.0)]) is expected
+
+    def test_more_must_speak_for_it_then(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(honesty, "likelihood", lambda signs: 0.6)
+        hits = [Hit(quote().chunk, 1.0)]
+        assert honesty.silent("Which airline transports the goods?", hits, [quote()])
+        assert not honesty.silent("Which warranty is given?", hits, [quote()])
 
 
 class TestCitations:
