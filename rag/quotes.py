@@ -15,7 +15,7 @@ import numpy as np
 from rag import keywords, sentences
 from rag.answer_type import holds_expected
 from rag.concepts import expand
-from rag.protocols import Embedder
+from rag.protocols import Embedder, Vectors
 from rag.sentences import Sentence
 from rag.types import Chunk, Hit, Span
 
@@ -114,6 +114,9 @@ class Quote:
         return "\n".join(parts) or self.text
 
 
+_Found = tuple[Hit, int, Sentence]
+
+
 def words(text: str) -> set[str]:
     """Content words of a text, lower case and cut to six letters; Chinese by character.
 
@@ -145,30 +148,15 @@ def rank(
     if not found:
         return []
     found = _likely(found, question, context)
-    expansion = expand(question, context)
-    wordings, chinese = expansion.wordings, bool(_HAN.search(question))
-    full = f"{context} {question}".strip()
-    vectors = embedder.embed([question, full, *wordings, *(s.text for _, _, s in found)])
-    rows = vectors[2 + len(wordings) :]
-    alone, whole = rows @ vectors[0], rows @ vectors[1]
-    similar = (1 - _CONTEXT) * alone + _CONTEXT * whole
-    usual = (rows @ vectors[2 : 2 + len(wordings)].T).max(axis=1) if wordings else similar
-    if chinese:
-        signs, said = _CHINESE, [_pairs(s.text) for _, _, s in found]
-        usual_words = {pair for term in expansion.terms for pair in _pairs(term)}
-        weight = _weights(_pairs(question), _pairs(context), said, usual_words)
-    else:
-        signs, said = _ENGLISH, [words(s.text) for _, _, s in found]
-        weight = _weights(words(question), words(context), said)
+    near, meaning, usual = _meanings(found, question, context, embedder)
+    signs, weight, said = _words_asked(found, question, context)
     named = _named(question)
     quotes = []
-    for (hit, place, sentence), meaning, near, worded, has in zip(
-        found, np.maximum(alone, whole), similar, usual, said, strict=True
-    ):
-        shared = sum(w for word, w in weight.items() if word in has)
+    for number, (hit, place, sentence) in enumerate(found):
+        shared = sum(w for word, w in weight.items() if word in said[number])
         score = (
-            signs.meaning * float(near)
-            + signs.worded * float(worded)
+            signs.meaning * float(near[number])
+            + signs.worded * float(usual[number])
             + signs.shared * shared
             + _EXPECTED * holds_expected(question, sentence.text)
             + _PLACE / (1 + place)
@@ -176,19 +164,40 @@ def rank(
             - _FORM * is_form(sentence.text)
             + _NAMES * bool(named and named.search(sentence.text))
         )
-        quotes.append(
-            Quote(
-                sentence.text,
-                hit.chunk,
-                sentence.start,
-                sentence.stop,
-                score,
-                float(meaning),
-                float(worded),
-            )
-        )
+        place_in_chunk = (sentence.start, sentence.stop)
+        cosines = (float(meaning[number]), float(usual[number]))
+        quotes.append(Quote(sentence.text, hit.chunk, *place_in_chunk, score, *cosines))
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
+
+
+def _meanings(
+    found: Sequence[_Found], question: str, context: str, embedder: Embedder
+) -> tuple[Vectors, Vectors, Vectors]:
+    """Cosines of each sentence: to rank by, the better of with and without context, usual wording.
+
+    Each has shape (len(found),).
+    """
+    wordings = expand(question, context).wordings
+    full = f"{context} {question}".strip()
+    vectors = embedder.embed([question, full, *wordings, *(s.text for _, _, s in found)])
+    rows = vectors[2 + len(wordings) :]
+    alone, whole = rows @ vectors[0], rows @ vectors[1]
+    near = (1 - _CONTEXT) * alone + _CONTEXT * whole
+    usual = (rows @ vectors[2 : 2 + len(wordings)].T).max(axis=1) if wordings else near
+    return near, np.maximum(alone, whole), usual
+
+
+def _words_asked(
+    found: Sequence[_Found], question: str, context: str
+) -> tuple[_Signs, dict[str, float], list[set[str]]]:
+    """How much the signs count, the weight of each word asked for, the words of each sentence."""
+    if not _HAN.search(question):
+        said = [words(s.text) for _, _, s in found]
+        return _ENGLISH, _weights(words(question), words(context), said), said
+    said = [_pairs(s.text) for _, _, s in found]
+    usual = {pair for term in expand(question, context).terms for pair in _pairs(term)}
+    return _CHINESE, _weights(_pairs(question), _pairs(context), said, usual), said
 
 
 def is_form(text: str) -> bool:
@@ -222,9 +231,6 @@ def _headless(sentence: Sentence) -> Sentence:
         return sentence
     text = sentence.text[match.end() :]
     return Sentence(text, sentence.start + match.end(), sentence.stop)
-
-
-_Found = tuple[Hit, int, Sentence]
 
 
 def _likely(found: list[_Found], question: str, context: str) -> list[_Found]:

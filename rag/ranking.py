@@ -38,8 +38,8 @@ class Weights:
         saturation, length: BM25's k1 and b.
     """
 
-    wording: float = 1.25
-    term: float = 0.6
+    wording: float = 1.0
+    term: float = 0.5
     keywords: float = 1.0
     generic: float = 0.25
     exact: float = 0.6

@@ -132,7 +132,7 @@ def damage(kept: Kept, name: str, number: int) -> None:
     """Something happens to the cache file while the program is closed."""
     kept.engine.close()
     path = kept.file(name)
-    if path.exists():
+    if path.is_file():  # not if an earlier damage put a folder in its place
         raw = path.read_bytes()
         if number == 0:
             path.unlink()
