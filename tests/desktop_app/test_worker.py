@@ -55,6 +55,11 @@ class Window:
     def send(self, kind: type, **fields: Any) -> int:
         return self.client.send(kind(job=self.client.next_job(), **fields))
 
+    def until_written(self) -> None:
+        """Waits until the first words of an answer are there."""
+        while not isinstance(reply := self.replies.get(timeout=30), records.Delta):
+            assert not isinstance(reply, (records.Failed, records.Finished)), reply
+
     def until_end(self, job: int) -> list[records.Reply]:
         got: list[records.Reply] = []
         while not (got and isinstance(got[-1], (records.Finished, records.Failed))):
@@ -147,7 +152,10 @@ def test_an_answer_is_stopped_and_others_do_not_wait_for_it(
     start: Callable[..., Window], contract: Path
 ) -> None:
     window = start("slow")
-    window.do(records.Ingest, paths=(str(contract),))
+    ingested = window.do(records.Ingest, paths=(str(contract),))
+    assert any(
+        isinstance(reply, records.Ingested) and reply.result.status == "ready" for reply in ingested
+    ), ingested
     asked = window.send(records.Ask, conversation="c", question=QUESTION)
     seen: list[records.Reply] = []
     while not any(isinstance(r, records.Delta) for r in seen):
@@ -167,10 +175,12 @@ def test_a_killed_worker_comes_back_with_everything(
     start: Callable[..., Window], contract: Path
 ) -> None:
     window = start("slow")
-    window.do(records.Ingest, paths=(str(contract),))
+    ingested = window.do(records.Ingest, paths=(str(contract),))
+    assert any(
+        isinstance(reply, records.Ingested) and reply.result.status == "ready" for reply in ingested
+    ), ingested
     asked = window.send(records.Ask, conversation="c", question=QUESTION)
-    while not isinstance(window.replies.get(timeout=30), records.Delta):
-        pass
+    window.until_written()
     assert window.client.pid is not None
     os.kill(window.client.pid, signal.SIGKILL)
     assert isinstance(window.until_end(asked)[-1], records.Failed)
