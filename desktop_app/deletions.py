@@ -11,7 +11,7 @@ import logging
 
 from desktop_app.composition import Composition
 from engine.errors import UnknownConversation
-from rag.store import Store
+from rag.store import FILE, Store
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,12 @@ def pending(store: Store) -> list[str]:
 
 
 def finish(composition: Composition) -> None:
-    """Deletes what was noted; what fails stays noted. Opens the database for itself."""
+    """Deletes what was noted; what fails stays noted. Opens the database for itself.
+
+    A library that isn't there yet has nothing noted, and is left to whoever makes it.
+    """
+    if not (composition.library_folder / FILE).exists():
+        return
     store = Store(composition.library_folder)
     try:
         for conversation in pending(store):
