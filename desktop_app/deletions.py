@@ -11,7 +11,7 @@ import logging
 
 from desktop_app.composition import Composition
 from engine.errors import UnknownConversation
-from rag.store import FILE, Store
+from rag.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +30,7 @@ def pending(store: Store) -> list[str]:
 
 
 def finish(composition: Composition) -> None:
-    """Deletes what was noted; what fails stays noted. Opens the database for itself.
-
-    A library that isn't there yet has nothing noted, and is left to whoever makes it.
-    """
-    if not (composition.library_folder / FILE).exists():
-        return
+    """Deletes what was noted; what fails stays noted. Opens the database for itself."""
     store = Store(composition.library_folder)
     try:
         for conversation in pending(store):

@@ -6,6 +6,7 @@ Knows nothing of what is in the tables; `migrations` makes them.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,9 @@ from rag.errors import StoreError, StoreFull, StoreReadOnly
 from rag.migrations import migrate
 
 FILE = "library.sqlite3"
+_PATIENCE = 10.0  # seconds that one waits for another's lock
+_PAUSE = 0.01
 _PRAGMAS = (
-    "journal_mode = WAL",
     "foreign_keys = ON",
     "synchronous = NORMAL",
     "temp_store = MEMORY",
@@ -35,7 +37,10 @@ class Database:
         self._connection: sqlite3.Connection | None = None
         with self.guard():
             folder.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(folder / FILE, timeout=10, isolation_level=None)
+            self._connection = sqlite3.connect(
+                folder / FILE, timeout=_PATIENCE, isolation_level=None
+            )
+            _log_ahead(self._connection)
             for pragma in _PRAGMAS:
                 self._connection.execute(f"PRAGMA {pragma}")
             migrate(self._connection, folder / FILE)
@@ -92,6 +97,23 @@ class Database:
             yield
         except (sqlite3.Error, OSError) as error:
             raise _explained(error, self.folder) from error
+
+
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """Switches to the write-ahead log.
+
+    Where two make a library and switch at the same moment, SQLite refuses one of them at once,
+    whatever its timeout says: seen twice in 1,200 openings by four threads. So this waits itself.
+    """
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
 
 
 def _explained(error: sqlite3.Error | OSError, folder: Path) -> StoreError:
