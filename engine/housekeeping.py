@@ -44,8 +44,7 @@ class Housekeeping:
 
     def busy(self) -> None:
         """The user acts: idle work stops and gives back what it uses."""
-        if self._idle_time is not None:
-            self._idle_time.touch()
+        self.touch()
         if self.catch_up is not None:
             self.catch_up.pause()
 

@@ -7,7 +7,6 @@ library and a generator. It does not know models, token ids or the screen.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator as Events
 from collections.abc import Iterator, Sequence
 
@@ -23,6 +22,7 @@ from rag import (
     survey_text,
     whole_document,
 )
+from rag.chinese import is_chinese
 from rag.errors import InvalidQuestion
 from rag.evidence import Evidence
 from rag.history import History, Message
@@ -50,7 +50,6 @@ _RESERVE = 48
 _CITED = 3
 _POINTED = 2
 _RELATED = 0.7
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 class Answerer:
@@ -155,16 +154,20 @@ class Answerer:
         )
         end = yield from self._generate(conversation, request)
         said = phrase.checked(end.text, [ranked[0].text], question, cut=end.reason == "length")
-        if _HAN.search(question) and not _HAN.search(said):
+        if is_chinese(question) and not is_chinese(said):
             said = ""
-        rest = _rest(said, cited, chinese=bool(_HAN.search(question)))
+        rest = _rest(said, cited, chinese=is_chinese(question))
         if rest:
             yield AnswerDelta(rest)
         stopped = end.reason == "stopped"
         yield Answer(quotation + rest, True, citing, dict(end.stats), stopped)
 
     def _choose(
-        self, question: str, conversation: str, ranked: Sequence[Quote], most: int = 2
+        self,
+        question: str,
+        conversation: str,
+        ranked: Sequence[Quote],
+        most: int = evidence.MOST,
     ) -> Evidence:
         generator = self._generator
         left = generator.tokens_left(conversation) - _ANSWER_TOKENS - _RESERVE
@@ -196,7 +199,7 @@ class Answerer:
     ) -> Iterator[AnswerEvent]:
         """Answers a question about whole documents; the model keeps the gist in its transcript."""
         found = Findings((), 0, 0)
-        chinese = bool(_HAN.search(question))
+        chinese = is_chinese(question)
         for event in whole_document.survey(asked, self._library, documents, chinese):
             if isinstance(event, Reading):
                 yield event
@@ -239,7 +242,7 @@ def _quoted(past: Sequence[Message]) -> str:
 
 
 def _nothing(question: str) -> Iterator[AnswerEvent]:
-    text = NOT_FOUND_ZH if _HAN.search(question) else NOT_FOUND
+    text = NOT_FOUND_ZH if is_chinese(question) else NOT_FOUND
     yield AnswerDelta(text)
     yield Answer(text, found=False, citations=())
 

@@ -15,6 +15,7 @@ from rag.quotes import Quote
 WANTED_SECONDS = 2.0
 _LEAST, _MOST = 120, 1200
 _PER_SENTENCE = 12
+MOST = 2
 _CLOSE = 0.55
 
 Key = tuple[int, int, int]
@@ -53,7 +54,7 @@ def choose(
     turns: Sequence[PastTurn],
     room: int,
     count: Callable[[str], int],
-    most: int = 2,
+    most: int = MOST,
 ) -> Evidence:
     """The best quotations that fit into `room` tokens, `most` of them.
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from rag import sentences
 from rag.answer_type import holds_expected
+from rag.chinese import is_chinese
 from rag.quotes import words
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
@@ -29,7 +30,6 @@ _SAME = 0.8
 _SHORT = 9
 _RUN, _TIMES = 4, 3
 _OWN_CHINESE = 0.9
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEAD = re.compile(r"^(so,? )?the (correct )?answer is:?\s*", re.IGNORECASE)
 
 
@@ -64,7 +64,7 @@ def _borne_out(sentence: str, text: str, question: str) -> bool:
     said, known = words(sentence), words(source)
     if not said or said <= words(question) or numbers_of(sentence) - numbers_of(source):
         return False
-    enough = _OWN_CHINESE if _HAN.search(sentence) else _OWN_WORDS
+    enough = _OWN_CHINESE if is_chinese(sentence) else _OWN_WORDS
     return len(said & known) / len(said) >= enough
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from rag import keywords, sentences
 from rag.answer_type import holds_expected
-from rag.concepts import expand
+from rag.chinese import is_chinese
+from rag.concepts import Expansion, expand
 from rag.protocols import Embedder, Vectors
 from rag.sentences import Sentence
 from rag.types import Chunk, Hit, Span
@@ -62,7 +63,6 @@ _LEADING = re.compile(
 # A form to be filled in: "[party]", "[ ]", "____".
 _BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}")
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _WHO = re.compile(
     r"(?:and |so )?who(?:'s| is| are| was| were) (?:the |an? )?(?P<term>[\w -]{3,40}?)s? ?\??$",
     re.IGNORECASE,
@@ -104,13 +104,12 @@ class Quote:
     @property
     def text_on_page(self) -> str:
         """The part of `text` that stands on `page`: footers lie between it and the rest."""
-        offset, parts = 0, []
-        for span in self.chunk.spans:
-            length = span.stop - span.start
-            a, b = max(self.start, offset), min(self.stop, offset + length)
-            if a < b and span.page == self.page:
-                parts.append(self.chunk.text[a:b].strip())
-            offset += length + 1
+        page = self.page
+        parts = [
+            self.chunk.text[a:b].strip()
+            for span, _, a, b in _overlaps(self.chunk, self.start, self.stop)
+            if span.page == page
+        ]
         return "\n".join(parts) or self.text
 
 
@@ -147,9 +146,10 @@ def rank(
     ]
     if not found:
         return []
-    found = _likely(found, question, context)
-    near, meaning, usual = _meanings(found, question, context, embedder)
-    signs, weight, said = _words_asked(found, question, context)
+    expansion = expand(question, context)
+    found = _likely(found, question, context, expansion)
+    near, meaning, usual = _meanings(found, question, context, expansion.wordings, embedder)
+    signs, weight, said = _words_asked(found, question, context, expansion)
     named = _named(question)
     quotes = []
     for number, (hit, place, sentence) in enumerate(found):
@@ -172,13 +172,16 @@ def rank(
 
 
 def _meanings(
-    found: Sequence[_Found], question: str, context: str, embedder: Embedder
+    found: Sequence[_Found],
+    question: str,
+    context: str,
+    wordings: Sequence[str],
+    embedder: Embedder,
 ) -> tuple[Vectors, Vectors, Vectors]:
     """Cosines of each sentence: to rank by, the better of with and without context, usual wording.
 
     Each has shape (len(found),).
     """
-    wordings = expand(question, context).wordings
     full = f"{context} {question}".strip()
     vectors = embedder.embed([question, full, *wordings, *(s.text for _, _, s in found)])
     rows = vectors[2 + len(wordings) :]
@@ -189,14 +192,14 @@ def _meanings(
 
 
 def _words_asked(
-    found: Sequence[_Found], question: str, context: str
+    found: Sequence[_Found], question: str, context: str, expansion: Expansion
 ) -> tuple[_Signs, dict[str, float], list[set[str]]]:
     """How much the signs count, the weight of each word asked for, the words of each sentence."""
-    if not _HAN.search(question):
+    if not is_chinese(question):
         said = [words(s.text) for _, _, s in found]
         return _ENGLISH, _weights(words(question), words(context), said), said
     said = [_pairs(s.text) for _, _, s in found]
-    usual = {pair for term in expand(question, context).terms for pair in _pairs(term)}
+    usual = _pairs(" ".join(expansion.terms))
     return _CHINESE, _weights(_pairs(question), _pairs(context), said, usual), said
 
 
@@ -233,15 +236,11 @@ def _headless(sentence: Sentence) -> Sentence:
     return Sentence(text, sentence.start + match.end(), sentence.stop)
 
 
-def _likely(found: list[_Found], question: str, context: str) -> list[_Found]:
+def _likely(found: list[_Found], question: str, context: str, expansion: Expansion) -> list[_Found]:
     """The sentences worth a vector, by their words alone; in their order."""
     if len(found) <= _EMBEDDED:
         return found
-    asked = (
-        _pairs(question)
-        | _pairs(context)
-        | {pair for term in expand(question, context).terms for pair in _pairs(term)}
-    )
+    asked = _pairs(" ".join([question, context, *expansion.terms]))
 
     def promise(one: _Found) -> float:
         _, place, sentence = one
@@ -304,12 +303,21 @@ def _without_twins(quotes: Sequence[Quote]) -> list[Quote]:
 
 def locate(chunk: Chunk, start: int, stop: int) -> tuple[Span, ...]:
     """Page spans of the characters start ≤ c < stop of a chunk's text."""
-    out = []
+    return tuple(
+        Span(span.page, span.start + a - offset, span.start + b - offset)
+        for span, offset, a, b in _overlaps(chunk, start, stop)
+    )
+
+
+def _overlaps(chunk: Chunk, start: int, stop: int) -> Iterator[tuple[Span, int, int, int]]:
+    """Spans of a chunk that hold some of the characters start ≤ c < stop of its text.
+
+    Each with where it begins in the text, and with the characters a ≤ c < b that it holds.
+    """
     offset = 0
     for span in chunk.spans:
         length = span.stop - span.start
         a, b = max(start, offset), min(stop, offset + length)
         if a < b:
-            out.append(Span(span.page, span.start + a - offset, span.start + b - offset))
+            yield span, offset, a, b
         offset += length + 1
-    return tuple(out)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag.chinese import count_chinese, is_chinese
 from rag.quotes import words
 
 _OPENER = re.compile(
@@ -45,7 +46,6 @@ _ASKS = re.compile(
 _CHINESE = re.compile(
     r"^(那|那么|还有|另外|以及|然后|如果|此外)|呢[？?]?\s*$|[它其该此这那](?!里)|上述|前述|同样"
 )
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHINESE_ASKS = re.compile(
     r"怎么样?|如何|为什么|什么|是谁|谁|哪[里个些家]?|多少|多久|多长|几|何时|是否|有没有|[吗是的有]"
 )
@@ -82,9 +82,9 @@ class Standalone:
 
 def is_dependent(question: str) -> bool:
     """Whether a question leans on an earlier one: pronouns, an opener such as "And", or brevity."""
-    if _HAN.search(question):
+    if is_chinese(question):
         left = _CHINESE_ASKS.sub("", question)
-        return bool(_CHINESE.search(question)) or len(_HAN.findall(left)) <= _FEW
+        return bool(_CHINESE.search(question)) or count_chinese(left) <= _FEW
     if _OPENER.search(question):
         return True
     if _PRONOUN.search(_NOT_A_PRONOUN.sub(" ", question)):
