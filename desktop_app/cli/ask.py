@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from desktop_app.cli import batch, output, parser, search
@@ -16,6 +16,7 @@ from rag.types import (
     AnswerEvent,
     AnswerNotice,
     Citation,
+    EvidenceFound,
     Reading,
 )
 
@@ -106,12 +107,18 @@ def collect(events: Iterable[AnswerEvent]) -> dict[str, Any]:
     raise AssertionError("an answer's last event is the Answer")
 
 
-def show(events: Iterable[AnswerEvent], asker: Asker) -> Answer:
+def show(
+    events: Iterable[AnswerEvent],
+    asker: Asker,
+    on_evidence: Callable[[EvidenceFound], None] = lambda event: None,
+) -> Answer:
     """Streams an answer to stdout, then its citations; progress and figures go to stderr."""
-    written = ""
+    written, answer = "", None
     with stop_on_interrupt(asker.stop):
         for event in events:
-            if isinstance(event, Reading):
+            if isinstance(event, EvidenceFound):
+                on_evidence(event)
+            elif isinstance(event, Reading):
                 output.Status.show(f"reading {event.done}/{event.total} {event.unit}")
             elif isinstance(event, AnswerDraft):
                 output.Status.show(f"writing: {event.text.lstrip()}")
@@ -121,9 +128,10 @@ def show(events: Iterable[AnswerEvent], asker: Asker) -> Answer:
                 output.Status.clear()
                 written += event.text
                 print(event.text, end="", flush=True)
-            elif isinstance(event, Answer):
-                return finish(event, written)
-    raise AssertionError("an answer's last event is the Answer")
+            else:
+                answer = finish(event, written)
+    assert answer is not None, "an answer's last event is the Answer"
+    return answer
 
 
 def finish(answer: Answer, written: str) -> Answer:

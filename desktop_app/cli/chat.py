@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from desktop_app import errors
 from desktop_app.cli import ask, ingest, output, parser, search
-from desktop_app.cli.interrupt import stop_on_interrupt
-from rag.types import Answer, AnswerDelta, AnswerDraft, AnswerNotice, EvidenceFound, Reading
+from rag.types import EvidenceFound
 
 if TYPE_CHECKING:
     from desktop_app.asking import Asker
@@ -155,7 +154,6 @@ class Chat:
 
     def _answer(self, question: str) -> None:
         """Asks one question and shows what comes."""
-        written = ""
         self._asker.begin()
         events = self._asker.ask(
             question,
@@ -163,22 +161,7 @@ class Chat:
             documents=self._documents,
             use_cache=self.use_cache,
         )
-        with stop_on_interrupt(self._asker.stop):
-            for event in events:
-                if isinstance(event, EvidenceFound):
-                    self._show_evidence(event)
-                elif isinstance(event, Reading):
-                    output.Status.show(f"reading {event.done}/{event.total} {event.unit}")
-                elif isinstance(event, AnswerDraft):
-                    output.Status.show(f"writing: {event.text.lstrip()}")
-                elif isinstance(event, AnswerNotice):
-                    output.tell(event.text)
-                elif isinstance(event, AnswerDelta):
-                    output.Status.clear()
-                    written += event.text
-                    print(event.text, end="", flush=True)
-                elif isinstance(event, Answer):
-                    ask.finish(event, written)
+        ask.show(events, self._asker, self._show_evidence)
 
     def _show_evidence(self, event: EvidenceFound) -> None:
         for hit in event.hits[:3]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.load import load_backend
 from tests.benchmarks import ours, report
-from tests.benchmarks.peers import PeerMissing
+from tests.benchmarks.peers import PeerMissing, open_llama
 from tests.benchmarks.script import passage
 
 DEPTHS = (0, 1024, 2048, 4096)
@@ -81,14 +81,7 @@ def _ours(model: Path, backend: str, threads: int) -> Speeds:
 
 
 def _llama(model: Path, threads: int) -> Speeds:
-    try:
-        from llama_cpp import Llama
-    except ImportError as error:
-        raise PeerMissing("llama-cpp-python isn't installed") from error
-    llama = Llama(
-        str(model), n_ctx=8192, n_batch=128, n_threads=threads, n_threads_batch=threads,
-        verbose=False,
-    )  # fmt: skip
+    llama = open_llama(model, threads)
     ids = _ids(lambda text: llama.tokenize(text.encode(), False))
     llama.eval(ids[:1])
     for depth in DEPTHS:

@@ -61,9 +61,9 @@ def transformers_cache(
         model.parent, gguf_file=model.name, dtype=torch.bfloat16
     ).eval()
     cache = DynamicCache()
-    text = _chatml("system", SYSTEM)
+    text = chatml("system", SYSTEM)
     for number, turn in enumerate(script, start=1):
-        text += _chatml("user", turn.user) + "<|im_start|>assistant\n"
+        text += chatml("user", turn.user) + "<|im_start|>assistant\n"
         ids = tokenizer(text, return_tensors="pt", add_special_tokens=False).input_ids
         reused = cache.get_seq_length()
         begin = time.perf_counter()
@@ -95,25 +95,30 @@ PEERS: dict[str, Peer] = {
 }
 
 
-def _llama(
-    model: Path, script: Sequence[ScriptTurn], max_tokens: int, threads: int, *, in_system: bool
-) -> Iterator[Row]:
+def open_llama(model: Path, threads: int) -> Any:
+    """llama-cpp-python's `Llama` with 8,192 tokens of context. Raises PeerMissing."""
     try:
         from llama_cpp import Llama
     except ImportError as error:
         raise PeerMissing("llama-cpp-python isn't installed") from error
-    llama = Llama(
+    return Llama(
         str(model), n_ctx=8192, n_batch=128, n_threads=threads, n_threads_batch=threads,
         verbose=False,
     )  # fmt: skip
+
+
+def _llama(
+    model: Path, script: Sequence[ScriptTurn], max_tokens: int, threads: int, *, in_system: bool
+) -> Iterator[Row]:
+    llama = open_llama(model, threads)
     history: list[dict[str, str]] = []
     for number, turn in enumerate(script, start=1):
         system = f"{SYSTEM}\n\n{turn.passages}" if in_system else SYSTEM
         history.append({"role": "user", "content": turn.question if in_system else turn.user})
-        text = _chatml("system", system)
-        text += "".join(_chatml(one["role"], one["content"]) for one in history)
+        text = chatml("system", system)
+        text += "".join(chatml(one["role"], one["content"]) for one in history)
         ids = llama.tokenize((text + "<|im_start|>assistant\n").encode(), False, special=True)
-        reused = _common(llama._input_ids[: llama.n_tokens].tolist(), ids)
+        reused = common_prefix(llama._input_ids[: llama.n_tokens].tolist(), ids)
         begin = time.perf_counter()
         times: list[float] = []
         answer: list[int] = []
@@ -127,11 +132,13 @@ def _llama(
     llama.close()
 
 
-def _chatml(role: str, text: str) -> str:
+def chatml(role: str, text: str) -> str:
+    """A message as the default model's template writes it."""
     return f"<|im_start|>{role}\n{text}<|im_end|>\n"
 
 
-def _common(one: Sequence[Any], other: Sequence[Any]) -> int:
+def common_prefix(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """How many items two sequences begin with in common."""
     count = 0
     for a, b in zip(one, other, strict=False):
         if a != b:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.benchmarks.peers import common_prefix
 from tests.evaluation import turns
 from tests.evaluation.turns import Outcome
 
@@ -39,7 +40,7 @@ def test_the_figures_leave_the_first_turn_out_of_what_a_follow_up_costs() -> Non
 def test_the_prompt_grows_with_the_conversation() -> None:
     first = turns._prompt([], [], "What is due?")
     second = turns._prompt([], [("What is due?", "Rent.")], "When?")
-    assert turns._common(list(first.encode()), list(second.encode())) > len("What is due?")
+    assert common_prefix(list(first.encode()), list(second.encode())) > len("What is due?")
     assert second.endswith("<|im_start|>assistant\n")
 
 

@@ -30,6 +30,7 @@ from rag.parser import Parser
 from rag.protocols import Embedder
 from rag.raw_page import RawPage
 from rag.types import Answer, AnswerDelta, AnswerDraft, AnswerEvent, EvidenceFound, Hit
+from tests.benchmarks.peers import chatml, common_prefix, open_llama
 from tests.evaluation.plain import Piece, cut, vectors_of
 from tests.evaluation.questions import ROOT, files
 from tests.evaluation.report import Table, report
@@ -47,7 +48,6 @@ SYSTEM = (
 )
 _TOKENS = 72
 _CHARACTERS = 1000
-_CONTEXT = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,8 @@ def ours(asked: Sequence[Conversation], folder: Path, embedder: Embedder) -> Ite
 
 def plain(asked: Sequence[Conversation], passages: int, embedder: Embedder) -> Iterator[Outcome]:
     """The same with the passages of each turn in the system message."""
-    from llama_cpp import Llama
-
-    threads = os.cpu_count() or 1
     for one in asked:
-        llama = Llama(
-            str(MODEL), n_ctx=_CONTEXT, n_batch=128, n_threads=threads, n_threads_batch=threads,
-            verbose=False,
-        )  # fmt: skip
+        llama = open_llama(MODEL, os.cpu_count() or 1)
         pieces = cut(_pages(one.document), _CHARACTERS, 0)
         vectors = vectors_of(pieces, embedder)
         history: list[tuple[str, str]] = []
@@ -157,7 +151,7 @@ def plain(asked: Sequence[Conversation], passages: int, embedder: Embedder) -> I
             scores = vectors @ embedder.embed([question])[0]
             best = [pieces[int(i)] for i in (-scores).argsort()[:passages]]
             ids = llama.tokenize(_prompt(best, history, question).encode(), False, special=True)
-            reused = _common(llama._input_ids[: llama.n_tokens].tolist(), ids)
+            reused = common_prefix(llama._input_ids[: llama.n_tokens].tolist(), ids)
             first, text = 0.0, b""
             for count, token in enumerate(llama.generate(ids, temp=0.0, repeat_penalty=1.0)):
                 first = first or 1000 * (time.perf_counter() - begun)
@@ -251,21 +245,10 @@ def _right(answer: str, known: Sequence[str]) -> bool:
 
 def _prompt(best: Sequence[Piece], history: Sequence[tuple[str, str]], question: str) -> str:
     passages = "\n\n".join(piece.text for piece in best)
-    parts = [_said("system", f"{SYSTEM}\n\n{passages}")]
+    parts = [chatml("system", f"{SYSTEM}\n\n{passages}")]
     for earlier, answer in history:
-        parts += [_said("user", earlier), _said("assistant", answer)]
-    return "".join([*parts, _said("user", question), "<|im_start|>assistant\n"])
-
-
-def _said(role: str, text: str) -> str:
-    return f"<|im_start|>{role}\n{text}<|im_end|>\n"
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    return next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+        parts += [chatml("user", earlier), chatml("assistant", answer)]
+    return "".join([*parts, chatml("user", question), "<|im_start|>assistant\n"])
 
 
 def _median(values: Sequence[float | None]) -> float | None:
