@@ -20,9 +20,8 @@ from torch import Tensor
 from engine.torch_attention import first_slot, hole_mask
 from engine.torch_cells import Cells
 from engine.torch_config import DecoderConfig
+from engine.torch_rows import weighted_rows
 from engine.torch_workspace import Workspace
-
-_SUM = 0  # embedding_bag's number for a sum
 
 
 class BagIndices:
@@ -85,31 +84,16 @@ class BagAttention:
         workspace.put(self._value_targets[layer], values[0])
         plan = self._plans[-1 if config.is_local(layer) else 0]
         scaled = queries.to(torch.float16).mul_(config.scale)  # (1, H, D)
-        scores = torch.embedding_bag(  # (C K G, T)
-            self._key_tables[layer],
-            plan.key_rows,
-            plan.key_starts,
-            False,
-            _SUM,
-            False,
-            scaled.expand(plan.tiles, -1, -1).reshape(-1),
-            False,
-        )[0]
+        repeated = scaled.expand(plan.tiles, -1, -1).reshape(-1)
+        table = self._key_tables[layer]
+        scores = weighted_rows(table, plan.key_rows, plan.key_starts, repeated)  # (C K G, T)
         scores = scores.view(plan.tiles, config.heads, -1).transpose(0, 1).flatten(1)
         scores = scores[:, plan.first : plan.stop].float()  # (H, S)
         if plan.mask is not None:
             scores += plan.mask
         weights = torch.softmax(scores, -1).to(queries.dtype).view(-1)
-        mixed = torch.embedding_bag(  # (H, D)
-            self._value_tables[layer],
-            plan.value_rows,
-            plan.value_starts,
-            False,
-            _SUM,
-            False,
-            weights,
-            False,
-        )[0]
+        table = self._value_tables[layer]
+        mixed = weighted_rows(table, plan.value_rows, plan.value_starts, weights)  # (H, D)
         return mixed.view(1, -1)
 
     def _plan(self, cells: Cells, oldest: int, stop: int) -> _Plan:

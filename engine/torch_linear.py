@@ -20,10 +20,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from engine.torch_device import cpu_has
+from engine.torch_rows import weighted_rows
 
 _SCRATCH_NUMBERS = 1 << 20  # 4 MB: what is widened stays in the cache
 _ALIGNED = 16
-_SUM = 0  # embedding_bag's number for a sum
 
 
 class Product(Protocol):
@@ -105,9 +105,7 @@ class TransposedProduct:
         count, inner, width = self._tiles.shape
         weights = states[0] if count == 1 else states.expand(count, inner).reshape(-1)
         table = self._tiles.view(count * inner, width)
-        mixed = torch.embedding_bag(  # (C, out / C); the function without F's checks of arguments
-            table, self._rows, self._starts, False, _SUM, False, weights, False
-        )[0]
+        mixed = weighted_rows(table, self._rows, self._starts, weights)  # (C, out / C)
         return mixed.view(1, count * width)
 
     def _many(self, states: Tensor) -> Tensor:

@@ -111,11 +111,16 @@ def fresh_greedy(cells: dict[int, int], count: int) -> list[int]:
     for position in range(last):
         if position not in cells:
             backend.remove(sequence, position, position + 1)
-    logits = backend.forward(sequence, [cells[last]], last)
+    return write(backend, sequence, cells[last], last, count)
+
+
+def write(backend: FakeBackend, sequence: int, token: int, position: int, count: int) -> list[int]:
+    """Reads `token` and writes at most `count` likeliest tokens, up to an end token."""
+    logits = backend.forward(sequence, [token], position)
     written: list[int] = []
     while len(written) < count:
         written.append(int(logits.argmax()))
         if written[-1] in backend.tokenizer.end_tokens or len(written) == count:
             break
-        logits = backend.forward(sequence, written[-1:], last + len(written))
+        logits = backend.forward(sequence, written[-1:], position + len(written))
     return written

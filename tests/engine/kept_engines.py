@@ -13,6 +13,7 @@ from engine.fake_backend import FakeBackend, _Cell
 from engine.idle import IdleTime
 from engine.memory_probe import Memory
 from engine.types import EngineOptions, Event, Finished, Notice, SamplingOptions, Turn
+from tests.engine.conversations import write
 
 SYSTEM = "You answer questions about contracts, and name the clause that you used."
 GB = 1 << 30
@@ -125,11 +126,4 @@ def quick_greedy(cells: dict[int, int], count: int) -> list[int]:
     for position in first:
         (value,) = backend._cell_hashes([cells[position]], position).tolist()
         backend._attach(own, _Cell(position, cells[position], value))
-    logits = backend.forward(sequence, [cells[last]], last)
-    written: list[int] = []
-    while len(written) < count:
-        written.append(int(logits.argmax()))
-        if written[-1] in backend.tokenizer.end_tokens or len(written) == count:
-            break
-        logits = backend.forward(sequence, written[-1:], last + len(written))
-    return written
+    return write(backend, sequence, cells[last], last, count)

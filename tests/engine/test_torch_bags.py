@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.torch_backend import TorchBackend
 from engine.torch_bags import BagAttention
 from engine.torch_linear import Products, TransposedProduct, tiles_for
-from tests.engine.torch_backends import backend_of, read
+from tests.engine.torch_backends import backend_of, decoded, read
 from tests.engine.torch_models import random_tokens, small_decoder
 
 BLOCK = 16
@@ -38,14 +38,8 @@ def test_sums_of_rows_give_the_same_logits(
     decoder = small_decoder(dtype=torch.bfloat16, **changes)
     backends = [backend_of(decoder, block=BLOCK), plain(backend_of(decoder, block=BLOCK))]
     assert backends[0]._bags is not None
-    tokens, found = random_tokens(length), []
-    for backend in backends:
-        sequence = backend.new_sequence()
-        read(backend, sequence, tokens)
-        if trim and trim[0] < length - 1:
-            backend.remove(sequence, trim[0], min(sum(trim), length - 1))
-        found.append([backend.forward(sequence, [at], length + at) for at in range(20)])
-    left, right = (torch.from_numpy(np.stack(one)).double().log_softmax(-1) for one in found)
+    found = [decoded(backend, random_tokens(length), trim) for backend in backends]
+    left, right = (torch.from_numpy(one).double().log_softmax(-1) for one in found)
     assert ((left.exp() * (left - right)).sum(-1)).max() <= 2e-3  # both are in 16 bits
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine import torch_static
 from engine.torch_workspace import bucket_of
-from tests.engine.torch_backends import backend_of, read
+from tests.engine.torch_backends import backend_of, decoded, read
 from tests.engine.torch_models import random_tokens, small_decoder
 
 BLOCK = 16
@@ -30,14 +30,8 @@ def test_fixed_shapes_give_the_same_logits(
 ) -> None:
     decoder = small_decoder(**changes)
     backends = [backend_of(decoder, block=BLOCK, static=static) for static in (False, True)]
-    tokens, found = random_tokens(length), []
-    for backend in backends:
-        sequence = backend.new_sequence()
-        read(backend, sequence, tokens)
-        if trim and trim[0] < length - 1:
-            backend.remove(sequence, trim[0], min(sum(trim), length - 1))
-        found.append([backend.forward(sequence, [at], length + at) for at in range(20)])
-    assert np.abs(np.stack(found[0]) - np.stack(found[1])).max() <= 1e-4
+    found = [decoded(backend, random_tokens(length), trim) for backend in backends]
+    assert np.abs(found[0] - found[1]).max() <= 1e-4
 
 
 def test_a_long_bucket_is_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

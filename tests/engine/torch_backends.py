@@ -35,6 +35,17 @@ def read(backend: TorchBackend, sequence: int, tokens: list[int], start: int = 0
     return np.concatenate(found)
 
 
+def decoded(
+    backend: TorchBackend, tokens: list[int], trim: tuple[int, int] | None, count: int = 20
+) -> np.ndarray:
+    """Logits (count, V) of tokens after a prompt of which (start, length) is removed."""
+    sequence, length = backend.new_sequence(), len(tokens)
+    read(backend, sequence, tokens)
+    if trim and trim[0] < length - 1:
+        backend.remove(sequence, trim[0], min(sum(trim), length - 1))
+    return np.stack([backend.forward(sequence, [at], length + at) for at in range(count)])
+
+
 class Counting:
     """A decoder that counts the rows it computes."""
 
