@@ -16,6 +16,7 @@ from engine.types import EngineOptions, Event, Finished, Notice, SamplingOptions
 from tests.engine.conversations import write
 
 SYSTEM = "You answer questions about contracts, and name the clause that you used."
+QUESTIONS = [f"Question {n}: what does clause {n}.{n + 1} say about the rent?" for n in range(5)]
 GB = 1 << 30
 
 
@@ -127,3 +128,8 @@ def quick_greedy(cells: dict[int, int], count: int) -> list[int]:
         (value,) = backend._cell_hashes([cells[position]], position).tolist()
         backend._attach(own, _Cell(position, cells[position], value))
     return write(backend, sequence, cells[last], last, count)
+
+
+def texts(answers: list[Finished]) -> list[str]:
+    """The answers' texts."""
+    return [answer.text for answer in answers]
