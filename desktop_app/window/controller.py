@@ -67,6 +67,7 @@ class Controller(QObject):
         session.evidence.connect(self._evidence)
         session.reading.connect(chat.reading)
         session.text.connect(self._text)
+        session.cited.connect(self._cited)
         session.evidence.connect(lambda run: status.say("Reading the passages …"))
         session.noticed.connect(chat.notice)
         session.answered.connect(self._answered)
@@ -195,11 +196,13 @@ class Controller(QObject):
             self.passages.show_hit(run.hits[0])
 
     def _text(self, run: Run) -> None:
-        """Shows what is written, and the quotation on its page as soon as there is one."""
         self.window.chat.show_text(run)
         if run.draft:
             self.window.status.say("Writing the answer …")
-        elif run.citations and self._free_to_show(run):
+
+    def _cited(self, run: Run) -> None:
+        """Shows the quotation on its page as soon as there is one."""
+        if self._free_to_show(run):
             self.passages.show_citation(run.citations[0])
 
     def _answered(self, run: Run, answered: records.Answered) -> None:

@@ -50,6 +50,7 @@ class Session(QObject):
     evidence = Signal(object)
     reading = Signal(object)
     text = Signal(object)
+    cited = Signal(object)  # the Run, when a piece of its answer brings citations
     noticed = Signal(object, str)
     answered = Signal(object, object)  # Run, Answered
     failed = Signal(object, object)  # Run, Failed
@@ -189,6 +190,8 @@ class Session(QObject):
             run.citations += reply.citations
             run.draft = ""
             self.text.emit(run)
+            if reply.citations:
+                self.cited.emit(run)
         elif isinstance(reply, records.Draft):
             run.draft = reply.text
             self.text.emit(run)

@@ -17,7 +17,15 @@ from desktop_app.window.citation_card import CitationCard
 from desktop_app.window.message_view import REPAINT_MS, AnswerView, with_citations
 from desktop_app.worker_client import GAVE_UP, RESTARTED
 from rag.types import Answer, Citation
-from tests.desktop_app.window_harness import LIABILITY, Harness, answer, document, entry, hit
+from tests.desktop_app.window_harness import (
+    LIABILITY,
+    SUPPLY,
+    Harness,
+    answer,
+    document,
+    entry,
+    hit,
+)
 
 
 @pytest.fixture
@@ -103,6 +111,34 @@ def test_a_chip_opens_its_passage(harness: Harness) -> None:
     found = harness.worker.last(records.FindRectangles)
     assert (found.page, found.quote) == (6, LIABILITY)
     assert harness.window.pdf.view.page == 5
+
+
+def test_a_quotation_is_shown_once_and_a_page_turned_meanwhile_stays(harness: Harness) -> None:
+    job = harness.ask()
+    cited = Citation(SUPPLY, 6, LIABILITY, 1)
+    harness.reply(records.Delta(job, "> By the loss [1]", (cited,)))
+    assert harness.window.pdf.view.page == 5
+    assert len(harness.requests(records.FindRectangles)) == 1
+
+    harness.window.pdf.show_page(2)
+    harness.reply(records.Draft(job, "The loss"), records.Delta(job, "\n\nSee also p. 2."))
+    harness.finish(job)
+
+    assert len(harness.requests(records.FindRectangles)) == 1
+    assert harness.window.pdf.view.page == 1
+
+
+def test_a_draft_stands_below_the_text_until_it_is_checked(harness: Harness) -> None:
+    job = harness.ask()
+    harness.reply(records.Delta(job, "> By the loss"), records.Draft(job, "The loss dec"))
+    view = last(harness)
+    QTest.qWait(120)
+    assert (view.draft.text(), view.draft.isVisible()) == ("The loss dec", True)
+    assert view.body.markdown() == "> By the loss"
+
+    harness.finish(job)
+
+    assert not view.draft.isVisible()
 
 
 def test_text_is_painted_on_a_timer_and_not_for_each_piece(harness: Harness) -> None:

@@ -1,4 +1,4 @@
-"""Conversations that are kept: after restarts, edits and forks, trimmed, shared, short of memory."""
+"""Conversations that are kept: restarts, edits, forks, trimming, sharing, little memory."""
 
 from __future__ import annotations
 
