@@ -175,6 +175,19 @@ class Composition:
                 self._engine = self._makers.engine(options, self._on_notice)
             return self._engine
 
+    def begin_engine(self) -> None:
+        """Starts the engine's process and returns at once.
+
+        What is wrong with the model is told where the engine is first waited for.
+        """
+        engine = self.engine
+
+        def start() -> None:
+            with contextlib.suppress(Exception):
+                engine.start()
+
+        threading.Thread(target=start, name="begin-engine", daemon=True).start()
+
     @property
     def engine_started(self) -> bool:
         """Whether the engine was needed so far."""

@@ -12,7 +12,6 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -140,20 +139,13 @@ class Worker:
     def _warm_up(self) -> None:
         """Loads the models before the first question; what is missing is told now."""
         try:
-            engine = self._composition.engine
             # Its process loads the language model while this one loads the embedder.
-            threading.Thread(target=_try, args=(engine.start,), daemon=True).start()
+            self._composition.begin_engine()
             _ = self._composition.embedder
-            engine.start()
+            self._composition.engine.start()
             logger.info("the models are loaded")
             deletions.finish(self._composition)
         except Exception as error:
             logger.exception("the models could not be loaded")
             text = " ".join(part for part in explain(error) if part)
             self._replies.send(records.Notice(0, text))
-
-
-def _try(start: Callable[[], None]) -> None:
-    """Begins a start on a thread of its own; what fails is told where the start is waited for."""
-    with contextlib.suppress(Exception):
-        start()

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import logging
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from rag.types import EvidenceFound
 
 if TYPE_CHECKING:
     from desktop_app.asking import Asker
-    from desktop_app.composition import Composition
     from rag.library import Library
 
 logger = logging.getLogger(__name__)
@@ -59,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         chat.use_cache = not arguments.no_cache
         chat.password = arguments.password
         if arguments.files:
-            _warm_up(composition)
+            composition.begin_engine()  # while the documents are read
             if not chat.add(arguments.files):
                 return FAILED
         chat.talk()
@@ -168,14 +166,3 @@ class Chat:
             print(f"  · {search.describe(hit)}")
         if event.hits:
             print(flush=True)
-
-
-def _warm_up(composition: Composition) -> None:
-    """Loads the model while the documents are read."""
-
-    def start() -> None:
-        # What is wrong is told when the first question needs the engine.
-        with contextlib.suppress(Exception):
-            composition.engine.start()
-
-    threading.Thread(target=start, name="warm-up", daemon=True).start()
