@@ -56,10 +56,10 @@ bench: $(STAMPS)/test models  ## follow-ups with and without the cache, and rest
 coverage: $(STAMPS)/test models  ## tests with a report of the lines they miss, as HTML in build/
 	$(PYTEST) --cov --cov-report=term --cov-report=html:build/coverage
 
-package: models  ## the installable program for this system, tried in clean roots
+package: $(STAMPS)/system-package models  ## the installable program for this system, tried in clean roots
 	packaging/package.sh
 
-package-quick: models  ## the same uncompressed, in one clean root
+package-quick: $(STAMPS)/system-package  ## the same uncompressed, in one clean root
 	packaging/package.sh --quick
 
 clean:  ## remove all that was made here; downloaded models and built wheels stay in the user's cache

@@ -3,6 +3,7 @@
 # As root they are installed; otherwise the one command to run is named. Writes nothing else.
 set -eu
 purpose=${1:?run, test or package}
+look=${2:-1}
 
 # "a|b" is satisfied by either; the first one that apt knows is installed.
 run_packages="python3 python3-venv g++ cmake
@@ -34,8 +35,15 @@ if ! command -v apt-get >/dev/null 2>&1; then
 fi
 
 present() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed$'; }
+# What a program is frozen with: Debian's python3 comes without its shared library.
+libpython() {
+  python=$("$(dirname "$0")/find_python.sh" 2>/dev/null) || return 0
+  "$python" -c 'import sys; v = "libpython%d.%d" % sys.version_info[:2]
+if sys.base_prefix == "/usr": print(v + "|" + v + "t64")'
+}
 new_enough() { "$1" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
+[ "$purpose" != package ] || wanted="$wanted $(libpython)"
 missing=""
 for alternatives in $wanted; do
   found=""
@@ -53,8 +61,9 @@ fi
 
 if [ "$(id -u)" -ne 0 ]; then
   names=$(for alternatives in $missing; do echo "${alternatives%%|*}"; done | tr '\n' ' ')
-  echo "Some system packages are missing. Please run this once, then the same make command again:" >&2
-  echo "    sudo apt-get install -y --no-install-recommends $names" >&2
+  echo "System packages are missing: $names" >&2
+  echo "Please run this once, then the same make command again:" >&2
+  echo "    sudo $0 $purpose" >&2
   exit 1
 fi
 echo "Installing system packages:$missing" >&2
@@ -70,5 +79,5 @@ for alternatives in $missing; do
 done
 # shellcheck disable=SC2086
 apt-get install -y -qq --no-install-recommends $names >/dev/null
-# A second look: the list grows where python3 has turned out to be too old.
-[ "${2:-}" = again ] || exec "$0" "$purpose" again
+# Another look: the list grows where python3 has turned out to be too old, and by its library.
+[ "$look" -ge 3 ] || exec "$0" "$purpose" $((look + 1))
