@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Linux packages and tries them:  package.sh [--quick]
-# Quick: uncompressed, one clean root. Needs root for the clean roots; without it they are left out.
+# Quick: uncompressed, one clean root. The clean roots need root and the right to mount; without
+# them they are left out. Run by the Makefile, which sees to the system packages.
 set -eu
 cd "$(dirname "$0")/.."
 quick=""
@@ -13,7 +14,6 @@ export PYTHONDONTWRITEBYTECODE=1 ORT_DISABLE_TELEMETRY=1
 step() { echo "== $* ($(date +%H:%M:%S))"; }
 
 step "Packaging environment"
-packaging/setup/system_packages.sh package
 mkdir -p $work $out
 stamp=$(cat packaging/locks/linux.lock packaging/locks/llama-source.lock | sha256sum)
 if [ "$(cat $work/venv/locked 2>/dev/null)" != "$stamp" ]; then
@@ -26,6 +26,15 @@ if [ "$(cat $work/venv/locked 2>/dev/null)" != "$stamp" ]; then
     "$($python packaging/build_llama.py portable)"
   echo "$stamp" > $work/venv/locked
 fi
+# For preparing the models only; what they need is not frozen.
+if [ ! -e $work/models-venv/whole ]; then
+  rm -rf $work/models-venv
+  "$(packaging/setup/find_python.sh)" -m venv $work/models-venv
+  $work/models-venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    onnx safetensors numpy
+  touch $work/models-venv/whole
+fi
+$work/models-venv/bin/python packaging/fetch_models.py build/models
 
 step "Program"
 $python packaging/icons.py $work
@@ -63,8 +72,8 @@ if [ -z "$quick" ]; then
 fi
 
 step "Clean roots"
-if [ "$(id -u)" -ne 0 ]; then
-  echo "Left out: debootstrap needs root."
+if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then
+  echo "Left out: clean roots need root and the right to mount (a container has it if privileged)."
 else
   package=$(ls $out/clausebook_*_amd64.deb)
   packaging/clean_root.sh bookworm "$package" $work/clausebook-next
