@@ -17,7 +17,9 @@ fail() { echo "$release: $*" >&2; exit 1; }
 if [ ! -d "$cache/$release" ]; then
   mkdir -p "$cache"
   echo "Making the bare root of $release, once …"
-  debootstrap --variant=minbase "$release" "$cache/$release.partial" >"$cache/$release.log" 2>&1
+  rm -rf --one-file-system "$cache/$release.partial"
+  debootstrap --variant=minbase "$release" "$cache/$release.partial" >"$cache/$release.log" 2>&1 \
+    || fail "debootstrap made no root; its last words in $cache/$release.log: $(tail -n 1 "$cache/$release.log")"
   mv "$cache/$release.partial" "$cache/$release"
 fi
 
@@ -29,10 +31,12 @@ cleanup() {
   for mounted in "$home" "$root/tmp/disk" "$root/sys" "$root/proc" "$root/dev/shm" "$root/dev" "$root"; do
     umount -l "$mounted" 2>/dev/null || true
   done
-  rm -rf "$scratch"
+  rm -rf --one-file-system "$scratch"
 }
 trap cleanup EXIT INT TERM
-mount -t overlay overlay -o "lowerdir=$cache/$release,upperdir=$scratch/upper,workdir=$scratch/work" "$root"
+# No overlay lies on another one, as in a container's own files: there the root is copied.
+mount -t overlay overlay -o "lowerdir=$cache/$release,upperdir=$scratch/upper,workdir=$scratch/work" \
+  "$root" 2>/dev/null || cp -a "$cache/$release/." "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
 mount -t sysfs -o ro sysfs "$root/sys"
@@ -47,16 +51,19 @@ fi
 
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
   DEBIAN_FRONTEND=noninteractive "$@"; }
+install() {
+  inside apt-get install -y -qq --no-install-recommends "$@" >"$scratch/log" 2>&1 \
+    || fail "apt-get install $*: $(cat "$scratch/log")"
+}
 as_user() { unshare --net chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=POSIX LANG=C \
   USER=zhangsan HOME="/home/张 三" setpriv --reuid zhangsan --regid zhangsan --init-groups \
   sh "/tmp/trial/$1.sh" ${2:-}; }
 
 echo "-- $release: installing"
 inside apt-get update -qq
-inside apt-get install -y -qq --no-install-recommends /tmp/clausebook.deb >/dev/null 2>&1
+install /tmp/clausebook.deb
 # For the trial only: a screen, a look at it, keys, and Chinese characters.
-inside apt-get install -y -qq --no-install-recommends xvfb x11-apps xdotool xclip xz-utils \
-  fonts-noto-cjk fonts-dejavu-core >/dev/null 2>&1
+install xvfb x11-apps xdotool xclip xz-utils fonts-noto-cjk fonts-dejavu-core
 if inside sh -c 'command -v python3 || command -v gcc' >/dev/null; then fail "the root isn't clean"; fi
 inside useradd --create-home --home-dir "/home/张 三" --shell /bin/sh zhangsan
 
