@@ -18,7 +18,7 @@ mkdir -p $work $out
 stamp=$(cat packaging/locks/linux.lock packaging/locks/llama-source.lock | sha256sum)
 if [ "$(cat $work/venv/locked 2>/dev/null)" != "$stamp" ]; then
   rm -rf $work/venv
-  "$(packaging/setup/find_python.sh)" -m venv $work/venv
+  "$(packaging/setup/find_python.sh 3.11)" -m venv $work/venv
   $python -m pip install --quiet --disable-pip-version-check --require-hashes \
     --requirement packaging/locks/linux.lock
   # An index without network is enough: the wheel's own needs are in the lock.
@@ -29,7 +29,7 @@ fi
 # For preparing the models only; what they need is not frozen.
 if [ ! -e $work/models-venv/whole ]; then
   rm -rf $work/models-venv
-  "$(packaging/setup/find_python.sh)" -m venv $work/models-venv
+  "$(packaging/setup/find_python.sh 3.11)" -m venv $work/models-venv
   $work/models-venv/bin/python -m pip install --quiet --disable-pip-version-check \
     onnx safetensors numpy
   touch $work/models-venv/whole

@@ -4,6 +4,7 @@
 set -eu
 purpose=${1:?run, test or package}
 look=${2:-1}
+find_python=$(dirname "$0")/find_python.sh
 
 # "a|b" is satisfied by either; the first one that apt knows is installed.
 run_packages="python3 python3-venv g++ cmake
@@ -37,7 +38,7 @@ fi
 present() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -q '^installed$'; }
 # What a program is frozen with: Debian's python3 comes without its shared library.
 libpython() {
-  python=$("$(dirname "$0")/find_python.sh" 2>/dev/null) || return 0
+  python=$("$find_python" 3.11 2>/dev/null) || return 0
   "$python" -c 'import sys; v = "libpython%d.%d" % sys.version_info[:2]
 if sys.base_prefix == "/usr": print(v + "|" + v + "t64")'
 }
@@ -57,7 +58,10 @@ if present python3 && ! new_enough python3 && ! new_enough python3.13 && ! new_e
   && ! new_enough python3.11; then
   case " $missing " in *" python3-venv "*) ;; *) missing="$missing python3.11 python3.11-venv" ;; esac
 fi
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+  [ "$purpose" != package ] || "$find_python" 3.11 >/dev/null
+  exit 0
+fi
 
 if [ "$(id -u)" -ne 0 ]; then
   names=$(for alternatives in $missing; do echo "${alternatives%%|*}"; done | tr '\n' ' ')
