@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
+from rag import hallmarks
 from rag.answer_type import holds_expected
 from rag.concepts import expand
 from rag.quotes import Quote, words
@@ -28,6 +29,7 @@ class Signs:
         expected: whether the best sentence holds the kind of thing asked for.
         worded: cosine of the best sentence and the usual wording of such a clause.
         terms: share of the usual words of such a clause in the best passage; 0.5 if unknown.
+        hallmark: whether the best sentence bears the hallmark of such a clause; 0.5 if unknown.
     """
 
     meaning: float
@@ -37,11 +39,13 @@ class Signs:
     expected: float
     worded: float
     terms: float
+    hallmark: float
 
 
 def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote]) -> Signs:
     """The signs for a question, its passages and their ranked sentences (at least one each)."""
     asked = words(question)
+    expansion = expand(question)
     best = max(len(asked & words(h.chunk.text + " " + h.chunk.section)) for h in hits)
     own = max(len(asked & words(q.text)) for q in ranked[:3])
     total = max(1, len(asked))
@@ -53,20 +57,24 @@ def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote]) -> Signs:
         own / total,
         max(holds_expected(question, q.text) for q in ranked[:3]),
         max(q.worded for q in ranked),
-        _usual(question, hits),
+        _usual(expansion.terms, hits),
+        _HALLMARK[hallmarks.borne(expansion.names, ranked[0].text)],
     )
 
 
-def _usual(question: str, hits: Sequence[Hit]) -> float:
-    usual = words(" ".join(expand(question).terms))
+_HALLMARK = {True: 1.0, False: 0.0, None: 0.5}
+
+
+def _usual(terms: Sequence[str], hits: Sequence[Hit]) -> float:
+    usual = words(" ".join(terms))
     if not usual:
         return 0.5
     return max(len(usual & words(h.chunk.text)) for h in hits) / len(usual)
 
 
 # Logistic regression over the open questions; see tests/evaluation/calibrate.py.
-_WEIGHTS = (1.67, 1.19, 2.04, 0.74, 0.94, 1.34, 3.36)
-_BIAS = -4.89
+_WEIGHTS = (1.12, 0.53, 2.76, 0.19, 1.13, 0.98, 2.35, 1.99)
+_BIAS = -5.72
 THRESHOLD = 0.5
 # A follow-up asks about something that was just found, and the words of earlier turns that it leans
 # on water down its signs. Chosen by reading answers; no set of unanswerable follow-ups is open.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag import keywords, sentences
+from rag import hallmarks, keywords, sentences
 from rag.answer_type import holds_expected
 from rag.chinese import is_chinese
 from rag.concepts import Expansion, expand
@@ -36,6 +36,7 @@ _ENGLISH = _Signs(1.0, 0.5, 0.4)
 _CHINESE = _Signs(0.4, 0.2, 1.2)
 _USUAL = 0.3  # a word that such clauses usually hold, beside one of the question
 _EXPECTED = 0.4
+_HALLMARK = 0.25  # of the kind of clause asked for
 _PLACE = 0.2
 _CONTEXT = 0.4  # of an earlier turn's words, beside the question's own
 _NAMES = 0.6
@@ -130,7 +131,8 @@ def rank(
     """Sentences of the hits, best first.
 
     A sentence counts by its meaning (cosine), the share of the question's words that it holds (rare
-    ones weigh more), the kind of thing it holds against the kind asked for, and its passage's rank.
+    ones weigh more), the kind of thing it holds against the kind asked for, the hallmark of such a
+    clause, and its passage's rank.
 
     Args:
         question: what is asked; its kind of thing is looked for.
@@ -159,6 +161,7 @@ def rank(
             + signs.worded * float(usual[number])
             + signs.shared * shared
             + _EXPECTED * holds_expected(question, sentence.text)
+            + _HALLMARK * bool(hallmarks.borne(expansion.names, sentence.text))
             + _PLACE / (1 + place)
             - _LENGTH * min(1.0, len(sentence.text) / 800)
             - _FORM * is_form(sentence.text)
@@ -244,8 +247,12 @@ def _likely(found: list[_Found], question: str, context: str, expansion: Expansi
 
     def promise(one: _Found) -> float:
         _, place, sentence = one
-        shared = len(asked & _pairs(sentence.text)) / max(1, len(asked))
-        return shared + _EXPECTED * holds_expected(question, sentence.text) + _PLACE / (1 + place)
+        return (
+            len(asked & _pairs(sentence.text)) / max(1, len(asked))
+            + _EXPECTED * holds_expected(question, sentence.text)
+            + _HALLMARK * bool(hallmarks.borne(expansion.names, sentence.text))
+            + _PLACE / (1 + place)
+        )
 
     best = sorted(range(len(found)), key=lambda n: -promise(found[n]))[:_EMBEDDED]
     return [found[n] for n in sorted(best)]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag import hallmarks
 from rag.answer_type import holds_expected
 from rag.keywords import words
 from rag.protocols import Vectors
@@ -34,6 +35,7 @@ class Weights:
         defines: the clause that defines a term, by its share in the question.
         start: the beginning of the document, where titles, parties and dates stand.
         expected: a thing of the kind asked for, such as a date or an amount.
+        hallmark: what a clause of the kind asked for can hardly do without.
         contents: a table of contents.
         saturation, length: BM25's k1 and b.
     """
@@ -46,6 +48,7 @@ class Weights:
     defines: float = 3.0
     start: float = 5.0
     expected: float = 0.5
+    hallmark: float = 1.0
     contents: float = -1.5
     saturation: float = 1.2
     length: float = 0.75
@@ -123,6 +126,8 @@ def score(
     texts = [text for shelf in shelves for text in shelf.texts]
     for place in np.argsort(-total)[:_CLOSER]:
         total[place] += weights.expected * (holds_expected(question.text, texts[place]) - 0.5)
+        borne = hallmarks.borne(question.expansion.names, texts[place])
+        total[place] += weights.hallmark * bool(borne)
     return total
 
 

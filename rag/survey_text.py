@@ -23,14 +23,18 @@ def lines(found: Findings, several_documents: bool = False) -> list[str]:
 
 
 def closing(found: Findings, chinese: bool = False) -> str:
-    """How much was read and how much of it is shown."""
+    """How much was read, how much of it is shown, and what was not found."""
     shown = len(found.found)
     if chinese:
         text = f"已阅读全部 {found.pages} 页。"
+        if found.missing:
+            text += f"未找到关于以下内容的条款：{'、'.join(found.missing)}。"
         return text + (
             f"共找到 {found.total} 处，列出前 {shown} 处。" if found.total > shown else ""
         )
     text = f"Read {found.pages} of {found.pages} pages."
+    if found.missing:
+        text += f" No clause was found on: {', '.join(found.missing).lower()}."
     if found.total > shown:
         text += f" {found.total} places were found; the first {shown} are listed."
     return text

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from rag import quotes, sentences
-from rag.clause_topics import MAIN_TERMS, Topic
+from rag import main_terms, sentences
+from rag.clause_topics import MAIN_TERMS
 from rag.library import Library
 from rag.quotes import Quote
 from rag.types import Chunk, Reading
@@ -51,22 +51,6 @@ _DUTY = re.compile(
 )
 
 
-# A clause's first paragraph says the rule, later ones exceptions: "9.1", "Section 2.01.", "(a)".
-_FIRST = re.compile(
-    r"(?:(?:section|clause|article)\s*)?(?:\d+\.)+0?1\b|\(a\)|第\S+条", re.IGNORECASE
-)
-_ASIDE = re.compile(
-    r"\b(?:(?:do|does|shall|will) not apply|disput(?:e|es|ed) an?|except (?:as|that)|"
-    r"unless otherwise|without prejudice|notwithstanding|not subject to)\b|除.{1,12}外",
-    re.IGNORECASE,
-)
-_DEFINES = re.compile(r"[\"“][^\"”]{1,60}[\"”],? (?:means|shall mean|has the meaning)")
-_RULE = 0.3
-_OPENING = 8  # pages on which parties are named: a table of contents may stand before
-# The terms stand in the body; forms and schedules repeat or apply them.
-_ANNEX = re.compile(r"\b(form|annex|appendix|exhibit|contents)\b|附件|附录|目录", re.IGNORECASE)
-
-
 @dataclass(frozen=True, slots=True)
 class Survey:
     """A question about the whole document.
@@ -88,11 +72,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a survey found: at most MOST_LISTED of `total`, from `pages` pages read."""
+    """All that a survey found: at most MOST_LISTED of `total`, from `pages` pages read.
+
+    `missing` names the main terms that no sentence was found for.
+    """
 
     found: tuple[Finding, ...]
     total: int
     pages: int
+    missing: tuple[str, ...] = ()
 
 
 def recognise(question: str) -> Survey | None:
@@ -115,12 +103,16 @@ def survey(
     pages = sum(d.pages for d in library.documents() if d.name in set(documents))
     if asked.kind == "terms":
         found: list[Finding] = []
+        missing: list[str] = []
         for done, topic in enumerate(MAIN_TERMS):
             yield Reading(pages * done // len(MAIN_TERMS), pages, "pages")
-            finding = _topic(topic, library, documents, chinese)
-            if finding and all(f.quote.text != finding.quote.text for f in found):
-                found.append(finding)
-        yield Findings(tuple(found), len(found), pages)
+            name = topic.name_zh if chinese else topic.name
+            quote = main_terms.find(topic, library, documents, chinese)
+            if quote is None:
+                missing.append(name)
+            elif all(f.quote.text != quote.text for f in found):
+                found.append(Finding(name, quote))
+        yield Findings(tuple(found), len(found), pages, tuple(missing))
         return
     every: list[Finding] = []
     for done, chunk in enumerate(chunks):
@@ -128,69 +120,6 @@ def survey(
             yield Reading(pages * done // max(1, len(chunks)), pages, "pages")
         every.extend(_scan(asked, chunk))
     yield Findings(tuple(every[:MOST_LISTED]), len(every), pages)
-
-
-def _topic(
-    topic: Topic, library: Library, documents: Sequence[str], chinese: bool
-) -> Finding | None:
-    """The best sentence of a topic, if any sentence found speaks of it."""
-    name = topic.name_zh if chinese else topic.name
-    if topic.opens and (first := _opening(topic, library, documents)) is not None:
-        return Finding(name, first)
-    queries = (topic.query_zh,) if chinese else (topic.query, topic.question)
-    fitting = [
-        quote
-        for quote in _ranked(queries, library, documents)
-        if topic.pattern.search(quote.text) and _says(quote.text)
-    ]
-    fitting.sort(key=_weight, reverse=True)
-    best = next((q for q in fitting if not _ANNEX.search(q.chunk.section)), None)
-    best = best or next(iter(fitting), None)
-    return Finding(name, best) if best else None
-
-
-def _opening(topic: Topic, library: Library, documents: Sequence[str]) -> Quote | None:
-    """The first sentence of a topic on the first pages."""
-    for chunk in (c for name in documents for c in library.chunks(name) if c.page <= _OPENING):
-        for sentence in sentences.split(chunk.text):
-            if topic.pattern.search(sentence.text) and not quotes.is_form(sentence.text):
-                return Quote(sentence.text, chunk, sentence.start, sentence.stop, 1.0)
-    return None
-
-
-def _ranked(queries: Sequence[str], library: Library, documents: Sequence[str]) -> list[Quote]:
-    """Sentences by the mean of their scores; one that a query didn't find gets its lowest."""
-    lists = []
-    for query in queries:
-        hits = library.search(query, documents, k=6)
-        lists.append(quotes.rank(query, hits, library.sentence_embedder, limit=24))
-    lists = [found for found in lists if found]
-    scores: dict[tuple[int, int], list[float]] = {}
-    known = {(q.chunk.id, q.start): q for found in lists for q in found}
-    for found in lists:
-        own = {(q.chunk.id, q.start): q.score for q in found}
-        for key in known:
-            scores.setdefault(key, []).append(own.get(key, found[-1].score))
-    ranked = [replace(q, score=sum(scores[key]) / len(lists)) for key, q in known.items()]
-    return sorted(ranked, key=lambda q: -q.score)
-
-
-def _weight(quote: Quote) -> float:
-    """A sentence's score, higher for the rule that a clause begins with than for an exception."""
-    return (
-        quote.score
-        + _RULE * bool(_FIRST.match(quote.text))
-        - _RULE * bool(_ASIDE.search(quote.text) or _DEFINES.match(quote.text))
-    )
-
-
-def _says(text: str) -> bool:
-    """True for a sentence; false for a form, a line of contents and a row of a table."""
-    return (
-        not quotes.is_form(text)
-        and " | " not in text
-        and text.rstrip('"”)]').endswith((".", ";", ":", "。", "；", "："))
-    )
 
 
 def _scan(asked: Survey, chunk: Chunk) -> Iterator[Finding]:

@@ -85,6 +85,9 @@ def test_the_duties_of_one_party_are_listed_and_no_other_ones(library: Library) 
 def test_the_main_terms_name_their_kinds(library: Library) -> None:
     found = run(library, Survey("terms"))
     assert {"Price and payment", "Termination"} <= {f.heading for f in found.found}
+    assert "Warranty" in found.missing
+    assert "No clause was found on: " in survey_text.closing(found)
+    assert "Warranty" in survey_text.closing(found, chinese=True)
     assert found.pages == 1
 
 

@@ -1,0 +1,148 @@
+"""What a clause of some kind can hardly do without: "assign" for an assignment.
+
+Where no passage bears the hallmark of the kind of clause asked for, the document is likely silent
+on it. The patterns say what contract language in general looks like, in no document's words; the
+kinds without one are those that clauses word too freely. Knows no index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from rag.wording import near
+
+# By the name of the concept (`rag.concepts`), over lower-case text with single spaces.
+_HALLMARKS = {
+    "Governing law": r"govern|constru|interpreted|laws? of",
+    "Jurisdiction and venue": r"jurisdiction|venue|\bcourts?\b|forum",
+    "Dispute resolution": r"arbitrat|mediat|disput|controvers|good faith",
+    "Renewal": r"\brenew|successive|additional (term|period)|"
+    + near(r"extend|extension", r"\bterm|agreement|period|year"),
+    "Notice of non-renewal": near(
+        r"\brenew|non-?renew|extend|extension", r"notice|notif|unless|intent|elect|desire|wish"
+    ),
+    "Termination for convenience": near(
+        r"terminat|cancel",
+        r"without cause|(any|no) reason|no cause|convenience|at will|at any time|any time upon"
+        r"|sole discretion|without (giving )?reason",
+    )
+    # notice alone: nothing follows that it hangs on
+    + r"|terminat\w*[^.;]{0,120}\b(days?|months?)\b[^.;]{0,40}notice[^.;]{0,30}[.;]"
+    r"|terminat\w*[^.;]{0,80}notice[^.;]{0,60}\b(days?|months?)\b[^.;]{0,30}[.;]",
+    "Termination for breach": r"breach|default|\bcure|remed|\bfail",
+    "Effects of termination": near(
+        r"terminat|expir", r"\bupon\b|\bafter\b|following|surviv|cease|continu"
+    ),
+    "Right of first refusal": r"first (refusal|offer|right|opportunity|negotiat)|pre-?empt"
+    r"|right to match|matching right",
+    "Change of control": r"change (of|in) (the )?(control|ownership|management)|\bmerge[rsd]?\b"
+    r"|\bmerging|consolidat|substantially all|acquisition of|controlling interest|takeover"
+    r"|" + near(r"majority|\d ?%|percent|ownership", r"voting|stock|shares|equity|interest"),
+    "Assignment": r"\bassign|"
+    + near(r"transfer|delegat", r"agreement|contract|rights?\b|obligations?|interest"),
+    "Limitation of liability": near(
+        r"\bliab(le|ility|ilities)\b|damages",
+        r"no event|not be|shall not|exceed|limited|limitation|maximum|\bonly\b|neither|waive"
+        r"|consequential|\bno\b",
+    )
+    + r"|(sole|exclusive) remedy",
+    "Disclaimer of warranties": r"disclaim|implied|as[- ]is|no (other )?(warrant|representation)",
+    "No challenge": near(
+        r"challeng|contest|attack|impugn|\bquestion(s|ed|ing)?\b",
+        r"validity|ownership|\btitle|enforceab|\bmarks?\b|trademark|patent|registration|terminat",
+    )
+    + r"|covenants? not to sue|not (to )?(sue|challeng|contest)|jeopardi[sz]e",
+    "Third-party beneficiaries": r"beneficiar|"
+    + near(
+        r"third part(y|ies)|(any|other) (other )?persons?|persons? other|other than the part",
+        r"(any|no|confer\w*) [^.;]{0,40}(benefit|rights?|remed)|enforce",
+    ),
+    "Indemnity": r"indemni|h[eo]ld harmless|reimburse",
+    "Force majeure": r"force majeure|acts? of god|beyond [^.;]{0,40}control",
+    "Amendment and waiver": r"amend|modif|waive|vari(ed|ation)|supplement",
+    "Subcontracting": r"sub-?contract",
+    "Most favoured customer": r"most[- ]favou?r|"
+    + near(
+        r"(no|not) (less|more) favou?rabl|lowe(r|st)|more favou?rabl|as favou?rabl|better|best"
+        r"|no (greater|higher) than|same (terms|prices?|rates?)",
+        r"\bprice|pricing|\brates?\b|\bterms\b|\bfees?\b",
+    ),
+    "Non-competition": r"\bcompet(e|es|ing|itive|itors?)\b|non-?compet|"
+    r"(shall|will|agrees?|may) not[^.;]{0,80}\b(market|sell|distribut|promot|commerciali|engage"
+    r"|operate|enter into|carry on|offer|handle|perform)",
+    "Exclusivity": r"(?<!non-)(?<!non)(?<!and )\bexclusiv(e|ely|ity)\b"
+    r"(?! (jurisdiction|venue|remed|of\b|forum|govern|propert|owner|courts?))"
+    r"|\bsole (supplier|distributor|provider|source|agent|licensee)|only (supplier|source)"
+    r"|(shall|will|agrees?|may) not[^.;]{0,80}\b(appoint|engage|grant|purchase|obtain|permit)",
+    "Non-solicitation of customers": r"solicit|divert|entic|take away",
+    "Non-solicitation of employees": near(
+        r"\bsolicit|\bhir(e|es|ing)\b|recruit|entic|poach|\binduc", r"employ|staff|personnel"
+    )
+    + r"|offers? of employment|not[^.;]{0,40} employ ",
+    "Non-disparagement": r"disparag|derogat|defam|negative|"
+    + near(r"detriment|harm|damag|injur|advers|tarnish|impair|reflect", r"reputation|goodwill"),
+    "Revenue and profit sharing": r"royalt|\bcommissions?\b|(revenue|profit)s?[- ]shar|"
+    + near(
+        r"percent|\d ?%|share of|portion of|split|equally",
+        r"revenue|\bsales\b|(?<!lost )\bprofits?\b|proceeds|receipts|\bincome\b|\bfees?\b",
+    )
+    + r"|(finder|referral|lead|placement)\S* fee|"
+    + near(r"\bpay", r"each (sale|placement|referral|customer)|per (sale|unit|customer)"),
+    "Price restrictions": near(
+        r"increas|adjust|chang|revis|escalat|reduc|rais|\bexceed",
+        r"\bpric|\brates?\b|\bfees?\b|charge",
+    ),
+    "Minimum commitment": near(
+        r"minimum|at least|not? (less|fewer) than|guarante|commit\w* to|take[- ]or[- ]pay",
+        r"purchas|order|quantit|volume|amount|unit|payment|\bfees?\b|\$|annual|royalt|spend|\bbuy"
+        r"|\bpay\b|per (month|year|quarter)",
+    ),
+    "Volume restriction": near(
+        r"maximum|exceed|more than|limit|\bcap\b|up to",
+        r"number|volume|quantit|units?|users?|amount|capacity|copies|transactions?",
+    ),
+    "Ownership of intellectual property": r"\bown(s|ed|ership|er)?\b|\btitle\b|propert(y|ies) of"
+    r"|belong|\bvest|for hire|\bassigns?\b|sole property|exclusive property",
+    "Licence grant": near(
+        r"\bgrant|\bgive|\bpermi|\bhave\b|\bhas\b|authori[sz]|\bmay\b|entitle",
+        r"licen[cs]e|right to (use|market|sell|distribut|publish)|\buse of\b",
+    ),
+    "Perpetual licence": r"perpetual|irrevocabl|in perpetuity",
+    "Affiliates under the licence": r"affiliate|subsidiar|parent",
+    "Source code escrow": near(r"source code|software", r"escrow|deposit"),
+    "Audit": r"\baudit|"
+    + near(
+        r"inspect|examin|review|\baccess\b|available",
+        r"\bbooks?\b|records|accounts|\bfiles\b|premises|facilit|statements",
+    ),
+    "Liquidated damages": r"liquidated|penalt|(termination|cancell?ation|break-?up|exit|late)"
+    r"[- ](fee|payment|charge)|early termination|(per|each|every) (day|week) of delay"
+    r"|违约金",
+    "Warranty": near(
+        r"\bwarrant|guarante|defect|nonconform|non-conform|claim",
+        r"\b(days?|months?|years?|period)\b|\[\*",
+    ),
+    "Insurance": near(
+        r"\binsur",
+        r"maintain|carr(y|ied)|obtain|procure|\bkeep|cover|polic|effect|self|secure|provid|limits|\$",
+    ),
+    "Late payment": r"interest|\blate\b|overdue|past due|delinquen|suspend|surcharge",
+    "Service levels": r"availab|uptime|service level|respon(se|d)|percent|%",
+}
+
+
+@cache
+def _compiled(name: str) -> re.Pattern[str] | None:
+    pattern = _HALLMARKS.get(name)
+    return re.compile(pattern) if pattern else None
+
+
+def borne(names: Iterable[str], text: str) -> bool | None:
+    """Whether a text bears the hallmarks of all these kinds of clause; None if none is known."""
+    patterns = [p for p in map(_compiled, names) if p is not None]
+    if not patterns:
+        return None
+    plain = " ".join(text.lower().split())
+    return all(pattern.search(plain) for pattern in patterns)

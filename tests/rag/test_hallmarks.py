@@ -1,0 +1,74 @@
+"""Clauses as they are commonly worded bear the hallmark of their kind, and others don't."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag import hallmarks
+
+CLAUSES = {
+    "Governing law": "This Agreement is governed by the laws of England.",
+    "Renewal": "The term shall be extended for further years unless a party objects.",
+    "Notice of non-renewal": "It renews unless either party gives notice sixty days before.",
+    "Termination for convenience": "A party may terminate on three (3) months' written notice.",
+    "Right of first refusal": "The tenant has a right of first refusal.",
+    "Change of control": "Upon a merger or the sale of a majority of its voting stock, …",
+    "Assignment": "No party may transfer its rights hereunder.",
+    "Limitation of liability": "In no event shall the Carrier be liable for lost profits.",
+    "No challenge": "The licensee shall not contest the validity of the Marks.",
+    "Third-party beneficiaries": "There are no third-party beneficiaries.",
+    "Most favoured customer": "on prices no less favourable than those given to anyone else",
+    "Non-competition": "The Agent shall not handle competing products.",
+    "Exclusivity": "is appointed the exclusive dealer in the territory",
+    "Non-solicitation of employees": "shall not hire any employee of the other",
+    "Non-disparagement": "do nothing to harm the reputation of the brand",
+    "Revenue and profit sharing": "shall receive four percent of net sales",
+    "Price restrictions": "Fees may be increased once a year.",
+    "Minimum commitment": "shall order at least 500 units a year",
+    "Ownership of intellectual property": "Title to all results shall vest in the Customer.",
+    "Licence grant": "Owner grants a licence to use the name.",
+    "Source code escrow": "The source code is deposited with an escrow agent.",
+    "Audit": "may inspect the books of the Dealer",
+    "Liquidated damages": "as liquidated damages and not as a penalty",
+    "Warranty": "warrants the goods for two years",
+    "Insurance": "shall maintain product liability insurance",
+}
+
+
+@pytest.mark.parametrize("name", CLAUSES)
+def test_a_clause_bears_the_hallmark_of_its_kind(name: str) -> None:
+    assert hallmarks.borne([name], CLAUSES[name]) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Exclusivity", "The courts of Ohio have exclusive jurisdiction."),
+        ("Exclusivity", "a non-exclusive licence"),
+        ("Revenue and profit sharing", "neither party is liable for lost profits or fees"),
+        ("Termination for convenience", "may terminate upon 30 days' notice of a breach not cured"),
+        ("Change of control", "Words in the singular include the plural."),
+        ("Insurance", "This Agreement may be signed in counterparts."),
+        ("Most favoured customer", "The price list may be changed by the Company."),
+    ],
+)
+def test_another_clause_does_not(name: str, other: str) -> None:
+    assert hallmarks.borne([name], other) is False
+
+
+def test_all_kinds_asked_for_must_be_borne() -> None:
+    text = "The term ends in May."
+    assert hallmarks.borne(["Term and expiry", "Renewal"], text) is False
+    assert hallmarks.borne(["Term and expiry", "Renewal"], "It renews.") is True
+
+
+def test_a_kind_without_a_hallmark_says_nothing() -> None:
+    assert hallmarks.borne(["Parties"], "anything") is None
+    assert hallmarks.borne([], "anything") is None
+
+
+def test_every_hallmark_belongs_to_a_kind_of_clause() -> None:
+    from rag.concepts import _compiled
+
+    known = {concept.name for concept, _ in _compiled()}
+    assert set(hallmarks._HALLMARKS) <= known
