@@ -72,7 +72,7 @@ if [ -z "$quick" ]; then
 fi
 
 step "Clean roots"
-if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then
+if [ "$(id -u)" -ne 0 ] || ! unshare --mount --propagation unchanged true 2>/dev/null; then
   echo "Left out: clean roots need root and the right to mount (a container has it if privileged)."
 else
   package=$(ls $out/clausebook_*_amd64.deb)
