@@ -48,6 +48,8 @@ NOT_FOUND_ZH = "文件中没有说明。"
 _ANSWER_TOKENS = 72
 _RESERVE = 48
 _CITED = 3
+_RANKED = 8
+_RANKED_FOR_NEXT = 24  # the item after the one just quoted may rank low
 _POINTED = 2
 _RELATED = 0.7
 
@@ -86,7 +88,8 @@ class Answerer:
         ranked = self._rank(full, hits, past)
         ranked = self._followed(full, hits, ranked, past, documents)
         ways = {full.text, full.question}
-        if all(honesty.silent(q, hits, ranked, follow_up=full.dependent) for q in ways):
+        silent = all(honesty.silent(q, hits, ranked, follow_up=full.dependent) for q in ways)
+        if silent and not _goes_on(full, ranked, past):
             yield from _nothing(question)
             return
         yield from self._write(question, conversation, ranked, len(known) > 1 and not documents)
@@ -111,11 +114,16 @@ class Answerer:
     def _rank(self, full: Standalone, hits: Sequence[Hit], past: Sequence[Message]) -> list[Quote]:
         """Quotations for the question; a follow-up wants more than the last answer quoted."""
         ranked = quotes.rank(
-            full.question, hits, self._library.sentence_embedder, context=full.context
+            full.question,
+            hits,
+            self._library.sentence_embedder,
+            _RANKED_FOR_NEXT if rewrite.asks_for_the_next(full.question) else _RANKED,
+            full.context,
         )
         if full.dependent and past:
-            shown = {c.quote for c in past[-1].answer.citations[:1]}
+            shown = {_quoted(past)}
             ranked.sort(key=lambda q: q.text_on_page in shown)
+            ranked.sort(key=lambda q: not _goes_on(full, [q], past))
         return ranked
 
     def _followed(
@@ -239,6 +247,13 @@ class Answerer:
 def _quoted(past: Sequence[Message]) -> str:
     """What the last answer quoted."""
     return past[-1].answer.citations[0].quote if past and past[-1].answer.citations else ""
+
+
+def _goes_on(full: Standalone, ranked: Sequence[Quote], past: Sequence[Message]) -> bool:
+    """Whether the item after the one just quoted is asked for, and is the best quotation."""
+    shown = _quoted(past)
+    wanted = bool(shown) and rewrite.asks_for_the_next(full.question)
+    return wanted and bool(ranked) and quotes.follows(ranked[0], shown)
 
 
 def _nothing(question: str) -> Iterator[AnswerEvent]:

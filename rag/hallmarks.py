@@ -45,7 +45,7 @@ _HALLMARKS = {
     "Limitation of liability": near(
         r"\bliab(le|ility|ilities)\b|damages",
         r"no event|not be|shall not|exceed|limited|limitation|maximum|\bonly\b|neither|waive"
-        r"|consequential|\bno\b",
+        r"|determin|consequential|\bno\b",
     )
     + r"|(sole|exclusive) remedy",
     "Disclaimer of warranties": r"disclaim|implied|as[- ]is|no (other )?(warrant|representation)",

@@ -79,6 +79,9 @@ THRESHOLD = 0.5
 # A follow-up asks about something that was just found, and the words of earlier turns that it leans
 # on water down its signs. Chosen by reading answers; no set of unanswerable follow-ups is open.
 FOLLOW_UP = 0.3
+# A question about no known kind of clause, where two signs say nothing. No open question without an
+# answer is one, so this is chosen by reading answers too.
+UNKNOWN_KIND = 0.4
 # "Which airline …" where no passage speaks of an airline: more must speak for an answer.
 UNNAMED = 0.15
 _KIND = re.compile(r"^(?:and |so )?(?:which|what) (?P<kind>[a-z-]{4,})\b", re.IGNORECASE)
@@ -111,5 +114,6 @@ def silent(
     """True if the documents don't say."""
     if not hits or not ranked:
         return True
-    least = FOLLOW_UP if follow_up else THRESHOLD + UNNAMED * _unnamed(question, hits)
+    usual = THRESHOLD if expand(question).names else UNKNOWN_KIND
+    least = FOLLOW_UP if follow_up else usual + UNNAMED * _unnamed(question, hits)
     return likelihood(signs(question, hits, ranked)) < least

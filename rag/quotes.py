@@ -44,6 +44,7 @@ _EMBEDDED = 24  # sentences that get a vector: they are the larger part of the t
 _STEM = 6
 
 _FORM = 0.2
+_ONE_CASE_ONLY = 0.2
 _LENGTH = 0.1
 # "17 Invoicing and payment": names a clause, says nothing.
 _HEADING = re.compile(
@@ -60,6 +61,14 @@ _TITLE = re.compile(
 _LEADING = re.compile(
     r"\d{1,3}\n|"
     r"\d{1,2}\.?\s+[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,6}(?:\n|\s+(?=\d{1,2}\.\d))"
+)
+# A rule for one case only: "12.4 For damage to buildings …", "If the Supplier …".
+_ONE_CASE = re.compile(
+    r"(?:\(?[\w.]{1,6}\)?[.)]?\s+)?(?:For|If|Where|In (?:the )?(?:case|event)|Unless|Except|To the "
+    r"extent|Notwithstanding)\b"
+)
+_ASKS_OF_A_CASE = re.compile(
+    r"\b(if|in case|when|unless|except\w*|fail\w*|late|breach\w*|default)\b", re.IGNORECASE
 )
 # A form to be filled in: "[party]", "[ ]", "____".
 _BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}")
@@ -152,6 +161,7 @@ def rank(
     found = _likely(found, question, context, expansion)
     near, meaning, usual = _meanings(found, question, context, expansion.wordings, embedder)
     signs, weight, said = _words_asked(found, question, context, expansion)
+    special = 0.0 if _ASKS_OF_A_CASE.search(question) else _ONE_CASE_ONLY
     named = _named(question)
     quotes = []
     for number, (hit, place, sentence) in enumerate(found):
@@ -165,6 +175,7 @@ def rank(
             + _PLACE / (1 + place)
             - _LENGTH * min(1.0, len(sentence.text) / 800)
             - _FORM * is_form(sentence.text)
+            - special * bool(_ONE_CASE.match(sentence.text))
             + _NAMES * bool(named and named.search(sentence.text))
         )
         place_in_chunk = (sentence.start, sentence.stop)
@@ -172,6 +183,12 @@ def rank(
         quotes.append(Quote(sentence.text, hit.chunk, *place_in_chunk, score, *cosines))
     quotes.sort(key=lambda q: -q.score)
     return _without_twins(quotes)[:limit]
+
+
+def follows(quote: Quote, earlier: str) -> bool:
+    """Whether a quotation comes next after the text `earlier` in its passage."""
+    between = quote.chunk.text[: quote.start].rpartition(earlier)
+    return bool(between[1]) and not words(between[2])
 
 
 def _meanings(

@@ -49,6 +49,13 @@ _CHINESE = re.compile(
 _CHINESE_ASKS = re.compile(
     r"怎么样?|如何|为什么|什么|是谁|谁|哪[里个些家]?|多少|多久|多长|几|何时|是否|有没有|[吗是的有]"
 )
+# "And in the one after?": the item that follows the one just quoted.
+_NEXT = re.compile(
+    r"\bthe (one|year|month|quarter|item|step|period|point|stage) after( that| it)?\s*\?*$"
+    r"|\bthe (next|following|subsequent)( (one|year|month|quarter|item|step|period|point|stage))?"
+    r"\s*\?*$|(下|后)一(个|年|月|项|条|款|期)",
+    re.IGNORECASE,
+)
 _FEW = 1  # characters of a Chinese question, question words aside, that say nothing by themselves
 # "What are the main terms?" gives a follow-up nothing to lean on.
 _GENERIC = re.compile(
@@ -90,6 +97,11 @@ def is_dependent(question: str) -> bool:
     if _PRONOUN.search(_NOT_A_PRONOUN.sub(" ", question)):
         return True
     return len(words(question)) <= (1 if _ASKS.match(question) else 3)
+
+
+def asks_for_the_next(question: str) -> bool:
+    """Whether a follow-up asks for what comes after the thing just quoted."""
+    return bool(_NEXT.search(question.strip()))
 
 
 def standalone(question: str, earlier: Sequence[str], quoted: str = "") -> Standalone:

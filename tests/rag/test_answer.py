@@ -164,3 +164,27 @@ def test_bad_questions_are_told_in_one_sentence(library: Library, tmp_path: Path
     with pytest.raises(InvalidQuestion, match="add a PDF"):
         list(Answerer(empty, FakeGenerator()).ask(QUESTION))
     empty.close()
+
+
+FIRST_YEAR = "How many units must it buy in the first year?"
+
+
+def test_the_item_after_the_one_just_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "sales.txt"
+    path.write_text(
+        "DEALER AGREEMENT\n\n1. Quantity\nThe Dealer shall buy the following numbers of units:\n\n"
+        "(A) 375 units in the first year;\n\n(B) 750 units in the second year;\n\n"
+        "(C) 937 units in the third year.\n",
+        encoding="utf-8",
+    )
+    library = Library(tmp_path / "library", FakeEmbedder())
+    list(library.ingest([path]))
+    answerer = Answerer(library, FakeGenerator())
+    _, first = ask(answerer, FIRST_YEAR, "c9")
+    assert "375" in first.citations[0].quote
+    history = History(library.connection)
+    history.begin("c9")
+    history.add("c9", FIRST_YEAR, first)
+    _, then = ask(answerer, "And in the one after?", "c9")
+    assert "750" in then.citations[0].quote
+    library.close()

@@ -157,7 +157,7 @@ class TestHonesty:
         assert honesty._unnamed(question, [Hit(quote().chunk, 1.0)]) is expected
 
     def test_more_must_speak_for_it_then(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(honesty, "likelihood", lambda signs: 0.6)
+        monkeypatch.setattr(honesty, "likelihood", lambda signs: 0.5)
         hits = [Hit(quote().chunk, 1.0)]
         assert honesty.silent("Which airline transports the goods?", hits, [quote()])
         assert not honesty.silent("Which warranty is given?", hits, [quote()])

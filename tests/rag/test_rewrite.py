@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.rewrite import is_dependent, standalone
+from rag.rewrite import asks_for_the_next, is_dependent, standalone
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,18 @@ def test_names_of_the_last_quotation_are_added() -> None:
 
 def test_the_first_question_has_no_context() -> None:
     assert standalone("And it?", []).text == "And it?"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("And in the one after?", True),
+        ("What about the year after that?", True),
+        ("And the next?", True),
+        ("那下一年呢？", True),
+        ("What happens in the next year of the term if sales fall?", False),
+        ("When is the next meeting held?", False),
+    ],
+)
+def test_the_item_after_the_one_just_quoted_is_asked_for(question: str, expected: bool) -> None:
+    assert asks_for_the_next(question) is expected
