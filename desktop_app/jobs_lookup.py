@@ -5,21 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatchmethod
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from desktop_app import codec, deletions, doctor, models, paths, records, settings
 from desktop_app.asking import new_conversation_id
 from desktop_app.composition import Composition
 from desktop_app.errors import AppError
 from engine.errors import UnknownConversation
+from rag import highlight
 from rag.history import Conversation, History
 from rag.parser import Parser
 from rag.rectangles import Rectangle
 from rag.store import Store
-
-if TYPE_CHECKING:
-    from rag.types import Document
 
 Replies = Iterator[records.Reply]
 Later = Callable[[Callable[[], object]], None]
@@ -171,23 +168,14 @@ class SlowLookupJobs:
         yield records.ModelList(request.job, entries)
 
     def _rectangles(self, request: records.FindRectangles) -> list[Rectangle]:
-        document = self._document(request.document)
-        path = Path(document.path)
-        if not request.quote or path.suffix.lower() != ".pdf" or not path.exists():
-            return []
-        password = self._passwords.get(document.name, "")
-        found = self._parser.rectangles(path, request.page, request.quote, password)
-        return [(float(a), float(b), float(c), float(d)) for a, b, c, d in found]
-
-    def _document(self, name: str) -> Document:
+        password = self._passwords.get(request.document, "")
         store = Store(self._composition.library_folder)
         try:
-            found = store.find(name=name)
+            return highlight.rectangles(
+                store, self._parser, request.document, request.page, request.quote, password
+            )
         finally:
             store.close()
-        if found is None:
-            raise AppError(f"There is no document called {name!r} any more.", "Add it again.")
-        return found
 
 
 def _entry(conversation: Conversation) -> records.ConversationEntry:

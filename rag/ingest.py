@@ -174,8 +174,8 @@ def _no_text(path: Path, pages: Sequence[Page]) -> NoText:
             " print it to a new PDF or add a version with text."
         )
     return NoText(
-        f"{path.name} has no text on its {len(pages)} page(s): it is a scan or blank;"
-        " add a version with text."
+        f"{path.name} has no text on its {len(pages)} page(s), and none was recognised there;"
+        " add a version with text or a sharper scan."
     )
 
 

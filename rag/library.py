@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rag import highlight
 from rag.errors import InvalidQuestion, UnknownDocument
 from rag.index import VectorIndex
 from rag.ingest import Ingestor, embedded_text
@@ -140,14 +141,8 @@ class Library:
     def rectangles(
         self, document: str, page: int, quote: str, password: str = ""
     ) -> list[Rectangle]:
-        """Where a quotation stands on a page of a PDF; see `rag.rectangles`."""
-        found = self._store.find(name=document)
-        if found is None:
-            raise UnknownDocument(f"There is no document called {document!r}; add it first.")
-        path = Path(found.path)
-        if not path.exists() or path.suffix.lower() != ".pdf":
-            return []
-        return self._parser.rectangles(path, page, quote, password)
+        """Where a quotation stands on a page of a PDF; see `rag.highlight`."""
+        return highlight.rectangles(self._store, self._parser, document, page, quote, password)
 
     def close(self) -> None:
         """Saves the index and closes the store."""

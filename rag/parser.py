@@ -20,7 +20,7 @@ from typing import Any
 from rag import errors
 from rag.formats import read_text, sniff
 from rag.parser_process import serve
-from rag.raw_page import RawPage
+from rag.raw_page import Line, RawPage
 from rag.rectangles import Rectangle
 
 Entry = Callable[["Connection[bytes, bytes]", dict[str, Any]], None]
@@ -32,6 +32,8 @@ class ParserLimits:
 
     Attributes:
         page_seconds: longest wait for the next page.
+        picture_seconds: longest wait for a page whose picture must be recognised; the whole file
+            may take as much longer.
         start_seconds: longest wait for the process to start and open the file.
         file_seconds: longest time for the whole file, plus `per_page_seconds` a page.
         memory: address space of the parser process, bytes.
@@ -39,6 +41,7 @@ class ParserLimits:
     """
 
     page_seconds: float = 30.0
+    picture_seconds: float = 120.0
     start_seconds: float = 60.0
     file_seconds: float = 300.0
     per_page_seconds: float = 1.0
@@ -107,7 +110,7 @@ class Parser:
                             pages = int(record["pages"])
                             yield Opened(pages)
                         elif record["kind"] == "page":
-                            yield RawPage(record["number"], record["text"], record["label"])
+                            yield _page(record)
                             following = record["number"] + 1
                 return
             except _Lost as error:
@@ -130,6 +133,7 @@ class Parser:
             "password": password,
             "memory": self._limits.memory,
             "seconds": seconds,
+            "picture_seconds": int(2 * self._limits.picture_seconds),  # on two processors
         }
 
     @contextmanager
@@ -167,11 +171,20 @@ class Parser:
                 raise _Lost("crashes the PDF reader or needs too much memory") from error
             if record["kind"] == "end":
                 return
-            yield record
+            if record["kind"] == "picture":
+                allowed = self._limits.picture_seconds
+                until += allowed
+            else:
+                yield record
 
 
 class _Lost(Exception):
     """The process hung or died."""
+
+
+def _page(record: dict[str, Any]) -> RawPage:
+    lines = tuple(Line(**line) for line in record["lines"])
+    return RawPage(record["number"], record["text"], record["label"], lines)
 
 
 def _raise_sent(record: dict[str, Any]) -> None:

@@ -2,48 +2,59 @@
 
 Started by `parser` with the spawn method, so that a file which crashes, hangs or eats memory
 takes this process and nothing else. It limits its own memory and processor time, so that it ends
-even if its parent is gone. Records are JSON objects: {"kind": "opened" | "page" | "rectangles" |
-"error" | "end", …}.
+even if its parent is gone. Records are JSON objects: {"kind": "opened" | "picture" | "page" |
+"rectangles" | "error" | "end", …}.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from rag.errors import NotReadable, PasswordNeeded
 
+Record = dict[str, Any]
 
-def serve(pipe: Connection[bytes, bytes], task: dict[str, Any]) -> None:
+
+def serve(pipe: Connection[bytes, bytes], task: Record) -> None:
     """Does one task: {"do": "pages" | "rectangles", "path", "password", "memory", "seconds", …}."""
     limit(int(task["memory"]), int(task["seconds"]))
+
+    def send(record: Record) -> None:
+        pipe.send_bytes(json.dumps(record).encode())
+
     try:
-        for record in _records(task):
-            pipe.send_bytes(json.dumps(record).encode())
+        _do(task, send)
     except (BrokenPipeError, ConnectionResetError, MemoryError):
         return  # nobody is listening, or the limit is met: the parent sees the pipe closed
     except (PasswordNeeded, NotReadable) as error:
-        record = {"kind": "error", "error": type(error).__name__, "message": str(error)}
-        pipe.send_bytes(json.dumps(record).encode())
+        send({"kind": "error", "error": type(error).__name__, "message": str(error)})
     finally:
         pipe.close()
 
 
-def _records(task: dict[str, Any]) -> Any:
+def _do(task: Record, send: Callable[[Record], None]) -> None:
     from rag.pdf import Pdf
+
+    def on_picture(number: int) -> None:
+        """Recognition takes longer than reading: the parent and this process allow for it."""
+        allow(int(task["picture_seconds"]))
+        send({"kind": "picture", "number": number})
 
     pdf = Pdf(Path(task["path"]), task["password"])
     if task["do"] == "rectangles":
         found = pdf.rectangles(int(task["page"]), task["quote"])
-        yield {"kind": "rectangles", "rectangles": found}
+        send({"kind": "rectangles", "rectangles": found})
         return
-    yield {"kind": "opened", "pages": pdf.pages}
-    for page in pdf.read(int(task["start"])):
-        yield {"kind": "page", "number": page.number, "text": page.text, "label": page.label}
-    yield {"kind": "end"}
+    send({"kind": "opened", "pages": pdf.pages})
+    for page in pdf.read(int(task["start"]), on_picture):
+        send({"kind": "page", **asdict(page)})
+    send({"kind": "end"})
 
 
 def limit(memory: int, seconds: int) -> None:
@@ -60,3 +71,17 @@ def limit(memory: int, seconds: int) -> None:
             except (ValueError, OSError):
                 continue  # macOS refuses some limits; the parent's clock still holds
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def allow(seconds: int) -> None:
+    """Gives this process so many seconds of processor time more, where it is limited."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if soft != resource.RLIM_INFINITY:
+        most = soft + seconds
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
+        )

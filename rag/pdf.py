@@ -1,8 +1,8 @@
 """PDF pages as text, and the rectangles of a passage on a page. Runs in the parser process.
 
 pdfium reads each page; where its text is missing or reads badly, pypdf is asked too and the
-better text is kept. Nothing here guards against a hanging or crashing file: `parser` does, by
-running this in a process of its own.
+better text is kept; where neither gives text, what the page shows is recognised. Nothing here
+guards against a hanging or crashing file: `parser` does, by running this in a process of its own.
 
 The owner's "no extraction" flag of a file that opens without a password is not enforced: the
 user reads their own document on their own machine, and nothing leaves it.
@@ -11,17 +11,22 @@ user reads their own document on their own machine, and nothing leaves it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rag import recognition
 from rag.errors import NotReadable, PasswordNeeded
 from rag.layout import laid_out
-from rag.quality import quality
-from rag.raw_page import RawPage
+from rag.quality import is_garbled, quality
+from rag.raw_page import Line, RawPage
+from rag.recognition import Recogniser
 
 _GOOD = 0.9
+_FEW = 150  # letters of a stamp or header on a page that is a picture
+_DPI = 170  # of the picture that is recognised
+_LARGEST = 2400  # pixels of its longer side
 
 
 class Pdf:
@@ -37,6 +42,7 @@ class Pdf:
         self._path = path
         self._password = password
         self._pypdf: Any = None
+        self._recogniser: Recogniser | None = None
         self._pdfium = _open_pdfium(path, password)
         if self._pdfium is None:
             self._pypdf = _open_pypdf(path, password)
@@ -44,15 +50,24 @@ class Pdf:
         if self.pages == 0:
             raise NotReadable(f"{path.name} is damaged: no page can be found in it.")
 
-    def read(self, start: int = 1) -> Iterator[RawPage]:
-        """Pages from number `start` on."""
+    def read(
+        self, start: int = 1, on_picture: Callable[[int], None] = lambda number: None
+    ) -> Iterator[RawPage]:
+        """Pages from number `start` on; `on_picture` is told before one is recognised."""
         for number in range(start, self.pages + 1):
             text = self._pdfium_text(number)
             if quality(text) < _GOOD:
                 other = self._pypdf_text(number)
                 if _better(other, text):
                     text = other
-            yield RawPage(number, text, self._label(number))
+            lines: list[Line] = []
+            if self._is_picture(number, text):
+                on_picture(number)
+                lines = self._recognised(number)
+            if lines and _better(shown := recognition.page_text(lines), text):
+                yield RawPage(number, shown, self._label(number), tuple(lines))
+            else:
+                yield RawPage(number, text, self._label(number))
 
     def rectangles(self, number: int, quote: str) -> list[tuple[float, float, float, float]]:
         """Where `quote` stands on a page: a rectangle (x0, y0, x1, y1) a line.
@@ -64,6 +79,51 @@ class Pdf:
         from rag.rectangles import find_rectangles
 
         return find_rectangles(self._pdfium[number - 1], quote)
+
+    def _is_picture(self, number: int, text: str) -> bool:
+        """Whether the page's text is in a picture, or can't be decoded."""
+        letters = sum(c.isalnum() for c in text)
+        if self._pdfium is None or not recognition.available():
+            return False
+        return not letters or is_garbled(text) or (letters < _FEW and self._pictured(number))
+
+    def _pictured(self, number: int) -> bool:
+        """Whether pictures cover half of a page."""
+        from pypdfium2 import PdfiumError, raw
+
+        try:
+            page = self._pdfium[number - 1]
+            width, height = page.get_size()
+            areas = [
+                (right - left) * (top - bottom)
+                for left, bottom, right, top in (
+                    picture.get_bounds()
+                    for picture in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE])
+                )
+            ]
+            page.close()
+        except PdfiumError:
+            return False
+        return bool(sum(areas) > width * height / 2)
+
+    def _recognised(self, number: int) -> list[Line]:
+        """Lines recognised on a page, in points; none on a blank one."""
+        from pypdfium2 import PdfiumError
+
+        try:
+            page = self._pdfium[number - 1]
+            scale = min(_DPI / 72, _LARGEST / max(page.get_size()))
+            picture = page.render(scale=scale, rev_byteorder=True).to_numpy()[..., :3]
+            page.close()
+        except (PdfiumError, MemoryError, ValueError):
+            return []
+        if recognition.is_blank(picture):
+            return []
+        self._recogniser = self._recogniser or Recogniser()
+        return [
+            Line(line.text, *(side / scale for side in (line.x0, line.y0, line.x1, line.y1)))
+            for line in self._recogniser.lines(picture)
+        ]
 
     def _label(self, number: int) -> str:
         if self._pdfium is None:

@@ -2,14 +2,17 @@
 
 The search tolerates what extraction changes: white space, hyphens at line ends, ligatures, case.
 It compares letters and digits only, as kept by `letters`, and maps them back to characters of the
-page. Knows pdfium's text page; runs in the parser process.
+page. Knows pdfium's text page, in the parser process, and lines that were recognised.
 """
 
 from __future__ import annotations
 
 import ctypes
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
+
+from rag.raw_page import Line
 
 Rectangle = tuple[float, float, float, float]
 _SHORTEST_PART = 24  # letters of a quotation that crosses pages that must stand on this page
@@ -67,6 +70,25 @@ def find_rectangles(page: Any, quote: str) -> list[Rectangle]:
     finally:
         textpage.close()
     return _lines([_to_view(page, box) for box in boxes])
+
+
+def on_lines(lines: Sequence[Line], quote: str) -> list[Rectangle]:
+    """Rectangles of `quote` on a page of recognised lines; a part of a line by its letters."""
+    text = "\n".join(line.text for line in lines)
+    found = locate(text, quote)
+    if found is None:
+        return []
+    start, stop = found
+    rectangles = []
+    at = 0
+    for line in lines:
+        length = len(line.text)
+        a, b = max(start, at) - at, min(stop, at + length) - at
+        if a < b:
+            wide = (line.x1 - line.x0) / length
+            rectangles.append((line.x0 + a * wide, line.y0, line.x0 + b * wide, line.y1))
+        at += length + 1
+    return rectangles
 
 
 def _to_view(page: Any, box: Rectangle) -> Rectangle:

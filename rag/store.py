@@ -7,6 +7,7 @@ and no index file.
 from __future__ import annotations
 
 import datetime
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from rag import chunk_table
 from rag.database import FILE, Database
 from rag.errors import UnknownDocument
 from rag.protocols import Vectors
+from rag.raw_page import Line
 from rag.shelf import Shelf
 from rag.types import Chunk, Document, Page
 
@@ -120,7 +122,7 @@ class Store:
     # pages and chunks
 
     def pages(self, name: str) -> list[Page]:
-        """All pages of a document."""
+        """All pages of a document, without where recognised text stands on them."""
         rows = self.connection.execute(
             "SELECT number, pages.text, printed, status FROM pages JOIN documents"
             " ON documents.id = document WHERE name = ? ORDER BY number",
@@ -131,11 +133,14 @@ class Store:
     def page(self, name: str, number: int) -> Page | None:
         """A page by its physical number; None if there is none."""
         row = self.connection.execute(
-            "SELECT number, pages.text, printed, status FROM pages JOIN documents"
+            "SELECT number, pages.text, printed, status, lines FROM pages JOIN documents"
             " ON documents.id = document WHERE name = ? AND number = ?",
             (name, number),
         ).fetchone()
-        return Page(*row) if row else None
+        if row is None:
+            return None
+        lines = tuple(Line(*line) for line in json.loads(row[4] or "[]"))
+        return Page(row[0], row[1], row[2], row[3], lines)
 
     def chunks(self, name: str, first: int = 0, last: int = _LAST) -> list[Chunk]:
         """The chunks of a document, in order; those with an ordinal from `first` to `last`."""
@@ -212,8 +217,12 @@ class Store:
         ).lastrowid
         assert number is not None
         db.executemany(
-            "INSERT INTO pages VALUES (?, ?, ?, ?, ?)",
-            [(number, p.number, p.printed, p.status, p.text) for p in draft.pages],
+            "INSERT INTO pages (document, number, printed, status, text, lines)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (number, p.number, p.printed, p.status, p.text, _places(p.lines))
+                for p in draft.pages
+            ],
         )
         return number
 
@@ -224,6 +233,12 @@ class Store:
         removed = chunk_table.delete(db, int(row[0]))
         db.execute("DELETE FROM documents WHERE id = ?", (row[0],))
         return removed
+
+
+def _places(lines: Sequence[Line]) -> str:
+    """Lines as they are kept; to a tenth of a point."""
+    rows = [(n.text, *(round(side, 1) for side in (n.x0, n.y0, n.x1, n.y1))) for n in lines]
+    return json.dumps(rows, ensure_ascii=False) if rows else ""
 
 
 def _unknown(name: str) -> UnknownDocument:

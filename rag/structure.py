@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag.lines import join, paragraphs, tidy
 from rag.quality import is_garbled
@@ -21,13 +22,13 @@ def clean_pages(raw: Sequence[RawPage]) -> list[Page]:
     pages: list[Page] = []
     for page, (kept, printed) in zip(raw, drop_running(rows), strict=True):
         text = "\n".join(paragraphs(kept))
-        status: PageStatus = "text"
+        status: PageStatus = "ocr" if page.lines else "text"
         if is_garbled("\n".join(kept)):
             status = "garbled"
         elif not re.search(r"\w", text):
             text, status = "", "empty"
         label = page.label if page.label != str(page.number) else ""
-        pages.append(Page(page.number, text, printed or label, status))
+        pages.append(Page(page.number, text, printed or label, status, page.lines))
     return _join_broken_words(pages)
 
 
@@ -39,7 +40,7 @@ def _join_broken_words(pages: Sequence[Page]) -> list[Page]:
         if done and head and re.search(r"[a-z]{2}[-\u2010]$", done[-1].text):
             last = done[-1]
             text = join(last.text, head.group().strip())
-            done[-1] = Page(last.number, text, last.printed, last.status)
-            page = Page(page.number, page.text[head.end() :], page.printed, page.status)
+            done[-1] = replace(last, text=text)
+            page = replace(page, text=page.text[head.end() :])
         done.append(page)
     return done

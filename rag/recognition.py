@@ -1,0 +1,117 @@
+"""Recognises the text on a picture of a page. Knows pictures, not files.
+
+The work is RapidOCR's (PP-OCR models on onnxruntime, which ship in its package, so nothing is
+fetched); this puts its pieces into lines and paragraphs. Runs in the parser process.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.raw_page import Line
+
+Picture = NDArray[np.uint8]  # (height, width, 3)
+
+_BLANK = 60  # levels of brightness up to which a picture shows nothing
+_SURE = 0.5  # confidence from which a piece counts
+_LEVEL = 0.5  # share of the lower piece's height by which two pieces of one line overlap
+_WIDE = 2.5  # heights from which a gap parts two cells
+_STEP = 1.45  # usual line steps from which one begins a paragraph
+_THREADS = 2
+
+
+def available() -> bool:
+    """Whether a recogniser is installed."""
+    return importlib.util.find_spec("rapidocr") is not None
+
+
+def is_blank(picture: Picture) -> bool:
+    """Whether a picture shows nothing worth a look."""
+    return int(picture.max()) - int(picture.min()) < _BLANK
+
+
+class Recogniser:
+    """Loaded once a process; loading takes about a second."""
+
+    def __init__(self, threads: int = 0) -> None:
+        """Loads the models; `threads` 0: two, or what there is."""
+        import onnxruntime
+        from rapidocr import RapidOCR
+
+        onnxruntime.disable_telemetry_events()
+        threads = threads or min(_THREADS, os.cpu_count() or 1)
+        self._engine: Any = RapidOCR(
+            params={
+                "Global.log_level": "critical",
+                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            }
+        )
+
+    def lines(self, picture: Picture) -> list[Line]:
+        """The lines of a picture, top to bottom; boxes are in its pixels from the top left."""
+        found = self._engine(picture)
+        if found.boxes is None or found.txts is None:
+            return []
+        pieces = [
+            Line(str(text).strip(), *_bounds(np.asarray(corners)))
+            for corners, text, sure in zip(found.boxes, found.txts, found.scores, strict=True)
+            if float(sure) >= _SURE and str(text).strip()
+        ]
+        return in_lines(pieces)
+
+
+def _bounds(corners: NDArray[Any]) -> tuple[float, float, float, float]:
+    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+    return float(x0), float(y0), float(x1), float(y1)
+
+
+def in_lines(pieces: Sequence[Line]) -> list[Line]:
+    """Pieces of text joined to lines, top to bottom; a wide gap becomes a tab."""
+    rows: list[list[Line]] = []
+    for piece in sorted(pieces, key=lambda p: (p.y0 + p.y1) / 2):
+        if rows and any(_level(piece, other) for other in rows[-1]):
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    return [_joined(sorted(row, key=lambda p: p.x0)) for row in rows]
+
+
+def _level(one: Line, two: Line) -> bool:
+    """Whether two pieces stand side by side in one line."""
+    overlap = min(one.y1, two.y1) - max(one.y0, two.y0)
+    beside = one.x0 >= two.x1 or two.x0 >= one.x1
+    return beside and overlap > _LEVEL * min(one.y1 - one.y0, two.y1 - two.y0)
+
+
+def _joined(row: Sequence[Line]) -> Line:
+    text = row[0].text
+    for before, piece in pairwise(row):
+        wide = piece.x0 - before.x1 > _WIDE * (before.y1 - before.y0)
+        text += ("\t" if wide else " ") + piece.text
+    return Line(
+        text,
+        min(p.x0 for p in row),
+        min(p.y0 for p in row),
+        max(p.x1 for p in row),
+        max(p.y1 for p in row),
+    )
+
+
+def page_text(lines: Sequence[Line]) -> str:
+    """The lines as a page's text: an empty line before each that stands a wide step down."""
+    steps = [two.y0 - one.y0 for one, two in pairwise(lines)]
+    usual = sorted(steps)[len(steps) // 2] if steps else 0.0
+    text = [lines[0].text] if lines else []
+    for line, step in zip(lines[1:], steps, strict=True):
+        if usual and step > _STEP * usual:
+            text.append("")
+        text.append(line.text)
+    return "\n".join(text)
