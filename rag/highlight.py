@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rag.errors import UnknownDocument
 from rag.parser import Parser
-from rag.rectangles import Rectangle, on_lines
+from rag.rectangles import Rectangle, on_pieces
 from rag.store import Store
 
 
@@ -29,6 +29,6 @@ def rectangles(
     if not quote or path.suffix.lower() != ".pdf" or not path.exists():
         return []
     shown = store.page(name, page)
-    if shown is not None and shown.lines:
-        return on_lines(shown.lines, quote)
+    if shown is not None and shown.pieces:
+        return on_pieces(shown.pieces, quote)
     return parser.rectangles(path, page, quote, password)

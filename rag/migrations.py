@@ -92,12 +92,12 @@ def _unfinished(db: sqlite3.Connection) -> None:
     _run(db, "CREATE TABLE unfinished (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
 
 
-def _lines(db: sqlite3.Connection) -> None:
+def _pieces(db: sqlite3.Connection) -> None:
     """Where text that was recognised stands on its page."""
-    _run(db, "ALTER TABLE pages ADD COLUMN lines TEXT NOT NULL DEFAULT ''")
+    _run(db, "ALTER TABLE pages ADD COLUMN pieces TEXT NOT NULL DEFAULT ''")
 
 
-CHANGES: tuple[Change, ...] = (_documents, _history, _words, _unfinished, _lines)
+CHANGES: tuple[Change, ...] = (_documents, _history, _words, _unfinished, _pieces)
 
 
 def migrate(db: sqlite3.Connection, path: Path, changes: Sequence[Change] = CHANGES) -> int:

@@ -20,7 +20,7 @@ from typing import Any
 from rag import errors
 from rag.formats import read_text, sniff
 from rag.parser_process import serve
-from rag.raw_page import Line, RawPage
+from rag.raw_page import Piece, RawPage
 from rag.rectangles import Rectangle
 
 Entry = Callable[["Connection[bytes, bytes]", dict[str, Any]], None]
@@ -183,8 +183,8 @@ class _Lost(Exception):
 
 
 def _page(record: dict[str, Any]) -> RawPage:
-    lines = tuple(Line(**line) for line in record["lines"])
-    return RawPage(record["number"], record["text"], record["label"], lines)
+    pieces = tuple(Piece(**piece) for piece in record["pieces"])
+    return RawPage(record["number"], record["text"], record["label"], pieces)
 
 
 def _raise_sent(record: dict[str, Any]) -> None:

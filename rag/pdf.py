@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from rag import recognition
 from rag.errors import NotReadable, PasswordNeeded
 from rag.layout import laid_out
 from rag.quality import is_garbled, quality
-from rag.raw_page import Line, RawPage
+from rag.raw_page import Piece, RawPage
 from rag.recognition import Recogniser
 
 _GOOD = 0.9
@@ -60,14 +61,13 @@ class Pdf:
                 other = self._pypdf_text(number)
                 if _better(other, text):
                     text = other
-            lines: list[Line] = []
+            pieces: tuple[Piece, ...] = ()
             if self._is_picture(number, text):
                 on_picture(number)
-                lines = self._recognised(number)
-            if lines and _better(shown := recognition.page_text(lines), text):
-                yield RawPage(number, shown, self._label(number), tuple(lines))
-            else:
-                yield RawPage(number, text, self._label(number))
+                rows = self._recognised(number)
+                if _better(shown := recognition.page_text(rows), text):
+                    text, pieces = shown, tuple(chain(*rows))
+            yield RawPage(number, text, self._label(number), pieces)
 
     def rectangles(self, number: int, quote: str) -> list[tuple[float, float, float, float]]:
         """Where `quote` stands on a page: a rectangle (x0, y0, x1, y1) a line.
@@ -106,8 +106,8 @@ class Pdf:
             return False
         return bool(sum(areas) > width * height / 2)
 
-    def _recognised(self, number: int) -> list[Line]:
-        """Lines recognised on a page, in points; none on a blank one."""
+    def _recognised(self, number: int) -> list[list[Piece]]:
+        """Lines recognised on a page, each in its pieces, in points; none on a blank one."""
         from pypdfium2 import PdfiumError
 
         try:
@@ -120,10 +120,7 @@ class Pdf:
         if recognition.is_blank(picture):
             return []
         self._recogniser = self._recogniser or Recogniser()
-        return [
-            Line(line.text, *(side / scale for side in (line.x0, line.y0, line.x1, line.y1)))
-            for line in self._recogniser.lines(picture)
-        ]
+        return [[_scaled(piece, 1 / scale) for piece in row] for row in self._recogniser(picture)]
 
     def _label(self, number: int) -> str:
         if self._pdfium is None:
@@ -157,6 +154,10 @@ class Pdf:
             return str(self._pypdf.pages[number - 1].extract_text())
         except fails:
             return ""  # pdfium's text stays
+
+
+def _scaled(piece: Piece, by: float) -> Piece:
+    return Piece(piece.text, piece.x0 * by, piece.y0 * by, piece.x1 * by, piece.y1 * by)
 
 
 def _better(other: str, text: str) -> bool:

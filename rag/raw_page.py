@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line recognised on a picture of a page: its text and where it stands.
+class Piece:
+    """A piece of a line, recognised on a picture of a page: its text and where it stands.
 
     Unit of the box: PDF points from the top left of the page as shown (y grows downwards), once it
     belongs to a page; before, pixels of the picture.
@@ -27,10 +27,11 @@ class RawPage:
     Attributes:
         number: physical page, from 1.
         label: the PDF's own label of the page, e.g. "iv"; empty if it has none.
-        lines: what was recognised on the page's picture; empty if the file held the text.
+        pieces: what was recognised on the page's picture, in reading order; empty if the file held
+            the text.
     """
 
     number: int
     text: str
     label: str = ""
-    lines: tuple[Line, ...] = ()
+    pieces: tuple[Piece, ...] = ()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.raw_page import Line
+from rag.raw_page import Piece
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
 
@@ -55,17 +55,20 @@ class Recogniser:
             }
         )
 
-    def lines(self, picture: Picture) -> list[Line]:
-        """The lines of a picture, top to bottom; boxes are in its pixels from the top left."""
+    def __call__(self, picture: Picture) -> list[list[Piece]]:
+        """The lines of a picture, top to bottom, each in its pieces, left to right.
+
+        Boxes are in its pixels from the top left.
+        """
         found = self._engine(picture)
         if found.boxes is None or found.txts is None:
             return []
         pieces = [
-            Line(str(text).strip(), *_bounds(np.asarray(corners)))
+            Piece(str(text).strip(), *_bounds(np.asarray(corners)))
             for corners, text, sure in zip(found.boxes, found.txts, found.scores, strict=True)
             if float(sure) >= _SURE and str(text).strip()
         ]
-        return in_lines(pieces)
+        return in_rows(pieces)
 
 
 def _bounds(corners: NDArray[Any]) -> tuple[float, float, float, float]:
@@ -73,45 +76,40 @@ def _bounds(corners: NDArray[Any]) -> tuple[float, float, float, float]:
     return float(x0), float(y0), float(x1), float(y1)
 
 
-def in_lines(pieces: Sequence[Line]) -> list[Line]:
-    """Pieces of text joined to lines, top to bottom; a wide gap becomes a tab."""
-    rows: list[list[Line]] = []
+def in_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """Pieces that stand in one line together, top to bottom and left to right."""
+    rows: list[list[Piece]] = []
     for piece in sorted(pieces, key=lambda p: (p.y0 + p.y1) / 2):
         if rows and any(_level(piece, other) for other in rows[-1]):
             rows[-1].append(piece)
         else:
             rows.append([piece])
-    return [_joined(sorted(row, key=lambda p: p.x0)) for row in rows]
+    return [sorted(row, key=lambda p: p.x0) for row in rows]
 
 
-def _level(one: Line, two: Line) -> bool:
+def _level(one: Piece, two: Piece) -> bool:
     """Whether two pieces stand side by side in one line."""
     overlap = min(one.y1, two.y1) - max(one.y0, two.y0)
     beside = one.x0 >= two.x1 or two.x0 >= one.x1
     return beside and overlap > _LEVEL * min(one.y1 - one.y0, two.y1 - two.y0)
 
 
-def _joined(row: Sequence[Line]) -> Line:
+def page_text(rows: Sequence[Sequence[Piece]]) -> str:
+    """Lines as a page's text: a tab for a wide gap, an empty line before a wide step down."""
+    tops = [min(piece.y0 for piece in row) for row in rows]
+    steps = [two - one for one, two in pairwise(tops)]
+    usual = sorted(steps)[len(steps) // 2] if steps else 0.0
+    text: list[str] = []
+    for row, step in zip(rows, [0.0, *steps], strict=False):
+        if usual and step > _STEP * usual:
+            text.append("")
+        text.append(_joined(row))
+    return "\n".join(text)
+
+
+def _joined(row: Sequence[Piece]) -> str:
     text = row[0].text
     for before, piece in pairwise(row):
         wide = piece.x0 - before.x1 > _WIDE * (before.y1 - before.y0)
         text += ("\t" if wide else " ") + piece.text
-    return Line(
-        text,
-        min(p.x0 for p in row),
-        min(p.y0 for p in row),
-        max(p.x1 for p in row),
-        max(p.y1 for p in row),
-    )
-
-
-def page_text(lines: Sequence[Line]) -> str:
-    """The lines as a page's text: an empty line before each that stands a wide step down."""
-    steps = [two.y0 - one.y0 for one, two in pairwise(lines)]
-    usual = sorted(steps)[len(steps) // 2] if steps else 0.0
-    text = [lines[0].text] if lines else []
-    for line, step in zip(lines[1:], steps, strict=True):
-        if usual and step > _STEP * usual:
-            text.append("")
-        text.append(line.text)
-    return "\n".join(text)
+    return text

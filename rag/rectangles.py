@@ -2,7 +2,7 @@
 
 The search tolerates what extraction changes: white space, hyphens at line ends, ligatures, case.
 It compares letters and digits only, as kept by `letters`, and maps them back to characters of the
-page. Knows pdfium's text page, in the parser process, and lines that were recognised.
+page. Knows pdfium's text page, in the parser process, and pieces of recognised text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from rag.raw_page import Line
+from rag.raw_page import Piece
 
 Rectangle = tuple[float, float, float, float]
 _SHORTEST_PART = 24  # letters of a quotation that crosses pages that must stand on this page
@@ -72,23 +72,23 @@ def find_rectangles(page: Any, quote: str) -> list[Rectangle]:
     return _lines([_to_view(page, box) for box in boxes])
 
 
-def on_lines(lines: Sequence[Line], quote: str) -> list[Rectangle]:
-    """Rectangles of `quote` on a page of recognised lines; a part of a line by its letters."""
-    text = "\n".join(line.text for line in lines)
+def on_pieces(pieces: Sequence[Piece], quote: str) -> list[Rectangle]:
+    """Rectangles of `quote` on a page that was recognised; a part of a piece by its letters."""
+    text = "\n".join(piece.text for piece in pieces)
     found = locate(text, quote)
     if found is None:
         return []
     start, stop = found
-    rectangles = []
+    boxes = []
     at = 0
-    for line in lines:
-        length = len(line.text)
+    for piece in pieces:
+        length = len(piece.text)
         a, b = max(start, at) - at, min(stop, at + length) - at
         if a < b:
-            wide = (line.x1 - line.x0) / length
-            rectangles.append((line.x0 + a * wide, line.y0, line.x0 + b * wide, line.y1))
+            wide = (piece.x1 - piece.x0) / length
+            boxes.append((piece.x0 + a * wide, piece.y0, piece.x0 + b * wide, piece.y1))
         at += length + 1
-    return rectangles
+    return _lines(boxes)
 
 
 def _to_view(page: Any, box: Rectangle) -> Rectangle:

@@ -17,7 +17,7 @@ from rag import chunk_table
 from rag.database import FILE, Database
 from rag.errors import UnknownDocument
 from rag.protocols import Vectors
-from rag.raw_page import Line
+from rag.raw_page import Piece
 from rag.shelf import Shelf
 from rag.types import Chunk, Document, Page
 
@@ -133,14 +133,14 @@ class Store:
     def page(self, name: str, number: int) -> Page | None:
         """A page by its physical number; None if there is none."""
         row = self.connection.execute(
-            "SELECT number, pages.text, printed, status, lines FROM pages JOIN documents"
+            "SELECT number, pages.text, printed, status, pieces FROM pages JOIN documents"
             " ON documents.id = document WHERE name = ? AND number = ?",
             (name, number),
         ).fetchone()
         if row is None:
             return None
-        lines = tuple(Line(*line) for line in json.loads(row[4] or "[]"))
-        return Page(row[0], row[1], row[2], row[3], lines)
+        pieces = tuple(Piece(*piece) for piece in json.loads(row[4] or "[]"))
+        return Page(row[0], row[1], row[2], row[3], pieces)
 
     def chunks(self, name: str, first: int = 0, last: int = _LAST) -> list[Chunk]:
         """The chunks of a document, in order; those with an ordinal from `first` to `last`."""
@@ -217,10 +217,10 @@ class Store:
         ).lastrowid
         assert number is not None
         db.executemany(
-            "INSERT INTO pages (document, number, printed, status, text, lines)"
+            "INSERT INTO pages (document, number, printed, status, text, pieces)"
             " VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (number, p.number, p.printed, p.status, p.text, _places(p.lines))
+                (number, p.number, p.printed, p.status, p.text, _places(p.pieces))
                 for p in draft.pages
             ],
         )
@@ -235,9 +235,9 @@ class Store:
         return removed
 
 
-def _places(lines: Sequence[Line]) -> str:
-    """Lines as they are kept; to a tenth of a point."""
-    rows = [(n.text, *(round(side, 1) for side in (n.x0, n.y0, n.x1, n.y1))) for n in lines]
+def _places(pieces: Sequence[Piece]) -> str:
+    """Pieces as they are kept; to a tenth of a point."""
+    rows = [(n.text, *(round(side, 1) for side in (n.x0, n.y0, n.x1, n.y1))) for n in pieces]
     return json.dumps(rows, ensure_ascii=False) if rows else ""
 
 

@@ -22,13 +22,13 @@ def clean_pages(raw: Sequence[RawPage]) -> list[Page]:
     pages: list[Page] = []
     for page, (kept, printed) in zip(raw, drop_running(rows), strict=True):
         text = "\n".join(paragraphs(kept))
-        status: PageStatus = "ocr" if page.lines else "text"
+        status: PageStatus = "ocr" if page.pieces else "text"
         if is_garbled("\n".join(kept)):
             status = "garbled"
         elif not re.search(r"\w", text):
             text, status = "", "empty"
         label = page.label if page.label != str(page.number) else ""
-        pages.append(Page(page.number, text, printed or label, status, page.lines))
+        pages.append(Page(page.number, text, printed or label, status, page.pieces))
     return _join_broken_words(pages)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rag.raw_page import Line
+from rag.raw_page import Piece
 
 DocumentStatus = Literal["ready", "failed", "needs_password", "unchanged"]
 PageStatus = Literal["text", "ocr", "empty", "garbled"]
@@ -19,14 +19,14 @@ class Page:
         number: physical page, from 1.
         text: cleaned text (words broken over lines joined, running headers and footers dropped).
         printed: the page number printed on the page or its PDF label; empty if there is none.
-        lines: where text was recognised on the page's picture; empty if the file held the text.
+        pieces: where text was recognised on the page's picture; empty if the file held the text.
     """
 
     number: int
     text: str
     printed: str = ""
     status: PageStatus = "text"
-    lines: tuple[Line, ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

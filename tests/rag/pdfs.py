@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pypdf import PdfWriter
 from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 
@@ -27,4 +28,22 @@ def make_pdf(
         for page in writer.pages:
             page.rotate(rotation)
         writer.write(path)
+    return path
+
+
+def make_scan(path: Path, source: Path, pages: Sequence[int] = (1,), dpi: int = 150) -> Path:
+    """A PDF that holds nothing but pictures of pages of another, as a scanner makes it."""
+    import pypdfium2
+
+    pdf = pypdfium2.PdfDocument(source)
+    canvas = Canvas(str(path), invariant=1)
+    for number in pages:
+        page = pdf[number - 1]
+        width, height = page.get_size()
+        canvas.setPageSize((width, height))
+        picture = page.render(scale=dpi / 72).to_pil().convert("L")
+        canvas.drawImage(ImageReader(picture), 0, 0, width, height)
+        canvas.showPage()
+    canvas.save()
+    pdf.close()
     return path

@@ -33,7 +33,7 @@ def pages_except(pipe: Connection, task: dict[str, Any], bad: int, trouble: str)
             if trouble == "crash":
                 os.abort()
             time.sleep(60)
-        send(pipe, kind="page", number=number, text=f"page {number}", label="")
+        send(pipe, kind="page", number=number, text=f"page {number}", label="", pieces=[])
     send(pipe, kind="end")
 
 
@@ -57,7 +57,7 @@ def eats_memory(pipe: Connection, task: dict[str, Any]) -> None:
     limit(task["memory"], task["seconds"])
     send(pipe, kind="opened", pages=1)
     hoard = bytearray(8 << 30)
-    send(pipe, kind="page", number=1, text=str(len(hoard)), label="")
+    send(pipe, kind="page", number=1, text=str(len(hoard)), label="", pieces=[])
     send(pipe, kind="end")
 
 
