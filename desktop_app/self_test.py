@@ -1,9 +1,9 @@
 """Tries every part of the program once, in the program as it is installed.
 
-Each native library loads, a document is read in its own process, a passage becomes a vector and is
-found, the model writes a token, a conversation is saved by one engine process and restored by the
-next. A packaged build runs this and fails if a part does. It works in a folder of its own and
-touches nothing of the user's.
+Each native library loads, a document is read in its own process and so is a picture of a page, a
+passage becomes a vector and is found, the model writes a token, a conversation is saved by one
+engine process and restored by the next. A packaged build runs this and fails if a part does. It
+works in a folder of its own and touches nothing of the user's.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _TEXT = """SUPPLY AGREEMENT
 
 2 Warranty. The goods are warranted for 26 months from acceptance.
 """
+_SCANNED = 1 / 3  # of the page's height
+_SCAN_DPI = 150
 _QUESTION = "Within how many days must an invoice be paid?"
 
 
@@ -54,6 +56,7 @@ def _parts(trial: Composition, folder: Path) -> list[tuple[str, Callable[[], str
         ("Worker process", _worker),
         ("Window and PDF view", lambda: _probe(qt)),
         ("PDF read", lambda: _pdf(trial)),
+        ("Page recognised", lambda: _recognised(folder)),
         ("Vector", lambda: _vector(trial)),
         ("Document added, found", lambda: _search(trial, folder)),
         ("Token written", lambda: _token(trial)),
@@ -124,6 +127,33 @@ def _pdf(trial: Composition) -> str:
         return f"{result.pages} pages in {result.chunks} passages"
     finally:
         library.close()
+
+
+def scan(folder: Path) -> tuple[Path, set[str]]:
+    """A PDF that is a picture of the top of the sample contract's first page, and its words."""
+    pdfium = importlib.import_module("pypdfium2")
+    with pdfium.PdfDocument(_sample()) as document, pdfium.PdfDocument.new() as made:
+        page = document[0]
+        width, height = page.get_size()
+        below = height * (1 - _SCANNED)
+        words = set(page.get_textpage().get_text_bounded(bottom=below).split())
+        picture = pdfium.PdfImage.new(made)
+        picture.set_bitmap(page.render(scale=_SCAN_DPI / 72, crop=(0, below, 0, 0)))
+        picture.set_matrix(pdfium.PdfMatrix().scale(width, height - below))
+        shown = made.new_page(width, height - below)
+        shown.insert_obj(picture)
+        shown.gen_content()
+        made.save(folder / "scan.pdf")
+    return folder / "scan.pdf", words
+
+
+def _recognised(folder: Path) -> str:
+    parser = importlib.import_module("rag.parser").Parser()
+    path, words = scan(folder)
+    pages = [page for page in parser.read(path) if hasattr(page, "text")]
+    found = words & set(pages[0].text.split())
+    _require(len(found) > len(words) / 2, f"{len(found)} of {len(words)} words were recognised")
+    return f"{len(found)} of {len(words)} words of a picture"
 
 
 def _vector(trial: Composition) -> str:
