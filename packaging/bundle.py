@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import elf_audit
+import stand_ins
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -128,6 +129,7 @@ def main() -> None:
     internal = options.target / INTERNAL
     if sys.platform.startswith("linux"):
         link_llama(internal)
+        stand_ins.apply(internal)
         remove_duplicates(internal)
         strip(internal)
         forget_build_folders(internal)

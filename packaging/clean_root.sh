@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the Debian package in a clean root and uses it there as an ordinary user would:
-#     clean_root.sh bookworm|trixie dist/clausebook_…_amd64.deb [NEXT]
-# NEXT is the program of the next version, for the trial of an upgrade (bundle.py makes one).
+#     clean_root.sh bookworm|trixie dist/clausebook_…_amd64.deb [NEXT [SCAN]]
+# NEXT is the program of the next version, for the trial of an upgrade (bundle.py makes one); SCAN
+# is a scanned page of a sample (scan.py makes one).
 # No Python, no compiler and, after the installation, no network in the root; the user's home is
 # "/home/张 三", the locale POSIX. Needs root and debootstrap. The bare root is kept in the user's
 # cache for the next run; the changed one is thrown away.
@@ -9,6 +10,7 @@ set -eu
 release=${1:?bookworm or trixie}
 package=$(readlink -f "${2:?the .deb}")
 next=${3:-}
+scan=${4:-}
 here=$(dirname "$(readlink -f "$0")")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/clausebook/roots
 out=$(dirname "$package")
@@ -43,6 +45,7 @@ mount -t sysfs -o ro sysfs "$root/sys"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp "$package" "$root/tmp/clausebook.deb"
 cp -r "$here/trial" "$root/tmp/trial"
+[ -z "$scan" ] || cp "$scan" "$root/tmp/scan.pdf"
 if command -v cc >/dev/null 2>&1; then
   # A library that would run if anything of the current folder were loaded.
   echo 'static void __attribute__((constructor)) run(void) { extern int creat(const char *, unsigned); creat("/tmp/planted-library-ran", 0600); }' \

@@ -131,6 +131,16 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def recognition_models(folder: Path) -> Iterator[Component]:
+    """The models that recognise pages; they and their licences come with RapidOCR."""
+    texts = texts_of(metadata.distribution("rapidocr"))
+    for path in sorted((folder / "_internal" / "rapidocr" / "models").glob("*.onnx")):
+        digest = sha256(path)
+        yield Component(
+            "machine-learning-model", path.stem, digest[:12], "", "Apache-2.0", texts, digest
+        )
+
+
 def models(folder: Path) -> Iterator[Component]:
     """The default models, if they are in the folder."""
     models_folder = folder / "_internal" / "models"
@@ -156,4 +166,4 @@ def python_itself() -> Component:
 def components(work: Path, folder: Path) -> list[Component]:
     """Everything in the program's folder that isn't the project's own."""
     found = [python_itself(), *python_packages(work, folder)]
-    return [*found, *system_libraries(folder), *models(folder)]
+    return [*found, *system_libraries(folder), *recognition_models(folder), *models(folder)]

@@ -20,14 +20,22 @@ METADATA = (
     "numpy",
 )
 # Imported by name only when they are needed.
-LATE_IMPORTS = ["PySide6.QtPdf", "PySide6.QtPdfWidgets", "PySide6.QtSvg", "faiss.swigfaiss"]
+LATE_IMPORTS = [
+    *("PySide6.QtPdf", "PySide6.QtPdfWidgets", "PySide6.QtSvg", "faiss.swigfaiss"),
+    *("rapidocr.main", "rapidocr.inference_engine.onnxruntime"),
+]
 EXCLUDED = [
     *("torch", "transformers", "sentence_transformers", "safetensors", "gguf", "onnx"),
     *("scipy", "sklearn", "pandas", "matplotlib", "IPython", "tensorboard", "sympy"),
     *("tkinter", "idlelib", "turtledemo", "lib2to3", "ensurepip", "pip", "setuptools", "wheel"),
-    *("pkg_resources", "hf_xet", "pytest", "hypothesis", "PIL", "numpy.f2py", "numpy.testing"),
+    *("pkg_resources", "hf_xet", "pytest", "hypothesis", "numpy.f2py", "numpy.testing"),
     *("llama_cpp.server", "typer", "rich", "click"),
     *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtWebEngineCore", "PySide6.QtMultimedia"),
+    # A page is recognised with onnxruntime, from a picture in memory on which nothing is drawn.
+    *(f"rapidocr.inference_engine.{name}" for name in ("mnn", "openvino", "paddle", "pytorch")),
+    *("rapidocr.inference_engine.tensorrt", "shapely.plotting", "shapely.tests"),
+    *(f"PIL._{name}" for name in ("avif", "webp", "imagingcms", "imagingft", "imagingmath")),
+    *("PIL._imagingmorph", "PIL._imagingtk", "PIL.ImageQt", "PIL.ImageTk"),
 ]
 # The parts of Qt that no window of ours uses; several pull in Qml and Quick (25 MB).
 UNWANTED = re.compile(
@@ -37,6 +45,7 @@ UNWANTED = re.compile(
     r"|plugins/platforminputcontexts/libqtvirtualkeyboard|plugins/platformthemes/libqgtk3"
     r"|lib/libQt6(Qml|Quick|VirtualKeyboard|EglFS|EglFs|WaylandEgl|Sql|Quick3D|OpenGLWidgets)"
     r"|translations/(?!qtbase_(de|en|fr|es|ja|ko|zh_CN|zh_TW)\.qm))"
+    r"|^rapidocr/inference_engine/|^cv2/(data/|opencv_videoio_ffmpeg)"
     r"|(^|/)tests?/|\.pyi$|^onnxruntime/(quantization|transformers|tools|datasets)/"
 )
 STANDARD_LEFT_OUT = re.compile(

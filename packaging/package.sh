@@ -76,8 +76,9 @@ if [ "$(id -u)" -ne 0 ] || ! unshare --mount --propagation unchanged true 2>/dev
   echo "Left out: clean roots need root and the right to mount (a container has it if privileged)."
 else
   package=$(ls $out/clausebook_*_amd64.deb)
-  packaging/clean_root.sh bookworm "$package" $work/clausebook-next
-  [ -n "$quick" ] || packaging/clean_root.sh trixie "$package" $work/clausebook-next
+  $python packaging/scan.py assets/samples/supply-agreement.pdf "8.1 Payment" $work/scan.pdf
+  packaging/clean_root.sh bookworm "$package" $work/clausebook-next $work/scan.pdf
+  [ -n "$quick" ] || packaging/clean_root.sh trixie "$package" $work/clausebook-next $work/scan.pdf
 fi
 step "Done: $out"
 ls -l $out

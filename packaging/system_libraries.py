@@ -8,6 +8,7 @@ them would come from the build machine and could break the target's graphics dri
 from __future__ import annotations
 
 import fnmatch
+import re
 
 # pattern of the library's name -> Debian packages, any of which brings it
 PACKAGES: dict[str, str] = {
@@ -76,9 +77,13 @@ ALSO_LEFT_OUT = (
     "libxcb-*.so.*",
 )  # fmt: skip
 
+OF_A_WHEEL = re.compile(r"-[0-9a-f]{8}\.so")  # under this name no other program loads it
+
 
 def left_out(name: str) -> bool:
     """Whether a library found on the build machine's system stays out of the bundle."""
+    if OF_A_WHEEL.search(name):
+        return False
     return name in PACKAGES or any(fnmatch.fnmatch(name, pattern) for pattern in ALSO_LEFT_OUT)
 
 

@@ -24,6 +24,12 @@ wait_until() {
   done
 }
 
+# Nothing was sent, nor tried: in a network without a way out the system counts each try.
+sent_nothing() {
+  _tries=$(awk '/^Ip:/ { if (column) print $column; else for (i = 1; i <= NF; i++) if ($i == "OutNoRoutes") column = i }' /proc/net/snmp)
+  [ "$_tries" = 0 ] || fail "the network was tried $_tries times"
+}
+
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 # Exactly one line in file $1 has text $2, and nothing in it is a traceback.

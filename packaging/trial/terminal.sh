@@ -1,5 +1,6 @@
 #!/bin/sh
-# Self-test, documents, an answer with a citation, a follow-up after a restart; in the terminal.
+# Self-test, documents, an answer with a citation, a follow-up after a restart, a scanned page; in
+# the terminal. Nothing tries the network.
 set -eu
 . /tmp/trial/common.sh
 cd "$HOME"
@@ -29,7 +30,24 @@ from=$(value restored_from </tmp/second.json)
 [ "$from" = disk ] || fail "the follow-up came from '$from'"
 echo "  the follow-up reused $reused tokens from $from, read $(value prefilled_tokens </tmp/second.json)"
 
+if [ -e /tmp/scan.pdf ]; then
+  echo "a scanned page"
+  cp /tmp/scan.pdf "scan 扫描.pdf"
+  began=$(now_ms)
+  clausebook ingest "scan 扫描.pdf" --json >/tmp/scan.json 2>/tmp/scan.err || fail "ingest: $(cat /tmp/scan.err)"
+  echo "  added after $(($(now_ms) - began)) ms"
+  grep -q '"status": "ready"' /tmp/scan.json || fail "ingest: $(cat /tmp/scan.json)"
+  [ ! -s /tmp/scan.err ] || fail "ingest says: $(cat /tmp/scan.err)"
+  clausebook ask "How is payment made?" --document "scan 扫描.pdf" --json >/tmp/scan.json
+  grep -q '"quote": "8.1 Payment is made by bank transfer' /tmp/scan.json \
+    || fail "no citation of the scan: $(cat /tmp/scan.json)"
+fi
+
 echo "a broken file"
 printf 'not a PDF' >broken.pdf
 if clausebook ingest broken.pdf >/tmp/bad.out 2>/tmp/bad.err; then fail "a broken file was taken"; fi
 one_line /tmp/bad.err broken.pdf
+
+left=$(find / -xdev -iname '*onnxruntime*' -user "$(id -un)" 2>/dev/null || true)
+[ -z "$left" ] || fail "onnxruntime keeps an id: $left"
+sent_nothing

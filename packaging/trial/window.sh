@@ -51,3 +51,4 @@ wait_for_answer /tmp/window-third.txt
 grep -q "p\. [0-9]" /tmp/window-third.txt || fail "no citation: $(cat /tmp/window-third.txt)"
 close_window
 kill $screen
+sent_nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import struct
@@ -10,10 +11,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+import components
 import documents
 import elf_audit
 import freeze
+import pypdfium2
 import pytest
+import scan
 import system_libraries
 from components import Component
 
@@ -28,6 +32,7 @@ def test_a_library_of_the_system_stays_out_only_if_a_package_brings_it() -> None
     assert system_libraries.left_out("libxcb-icccm.so.4")
     assert not system_libraries.left_out("libssl.so.3")
     assert not system_libraries.left_out("libpython3.11.so.1.0")
+    assert not system_libraries.left_out("libxcb-9065bb12.so.1.1.0"), "a wheel's own copy"
 
 
 def test_depends_names_each_package_once_with_its_renamed_form() -> None:
@@ -66,6 +71,42 @@ def test_what_no_window_uses_is_left_out() -> None:
     assert not freeze.unwanted("PySide6/Qt/plugins/platforms/libqxcb.so")
     assert not freeze.unwanted("PySide6/Qt/plugins/platforminputcontexts/libibusplugin.so")
     assert not freeze.unwanted("PySide6/Qt/translations/qtbase_zh_CN.qm")
+
+
+def test_of_recognition_only_what_the_program_uses_is_frozen() -> None:
+    assert freeze.unwanted("cv2/data/haarcascade_eye.xml")
+    assert freeze.unwanted("cv2/opencv_videoio_ffmpeg500_64.dll")
+    assert freeze.unwanted("rapidocr/inference_engine/pytorch/networks/arch_config.yaml")
+    assert not freeze.unwanted("rapidocr/models/PP-OCRv6_rec_small.onnx")
+    assert not freeze.unwanted("rapidocr/config.yaml")
+    assert "PIL" not in freeze.EXCLUDED
+
+
+def test_the_models_of_recognition_are_listed_with_their_licence(tmp_path: Path) -> None:
+    models = tmp_path / "_internal" / "rapidocr" / "models"
+    models.mkdir(parents=True)
+    (models / "PP-OCR.onnx").write_bytes(b"weights")
+
+    (found,) = components.recognition_models(tmp_path)
+
+    assert found.kind == "machine-learning-model"
+    assert found.sha256 == hashlib.sha256(b"weights").hexdigest()
+    assert any("MODEL" in path.name for path in found.texts)
+
+
+def test_a_scan_is_a_picture_without_text_and_always_the_same(tmp_path: Path) -> None:
+    sample = ROOT / "assets" / "samples" / "supply-agreement.pdf"
+    pictures = []
+    for name in ("one.pdf", "two.pdf"):
+        scan.scan(sample, "8.1 Payment", tmp_path / name)
+        with pypdfium2.PdfDocument(tmp_path / name) as document:
+            assert len(document) == 1
+            assert not document[0].get_textpage().get_text_bounded().strip()
+            pictures.append(document[0].render().to_numpy().tobytes())
+
+    assert pictures[0] == pictures[1]
+    with pytest.raises(SystemExit, match="No page"):
+        scan.scan(sample, "a text that isn't there", tmp_path / "three.pdf")
 
 
 def test_torch_is_not_frozen() -> None:
