@@ -13,24 +13,21 @@ from collections.abc import Iterator, Sequence
 from rag import (
     citations,
     evidence,
-    honesty,
+    finder,
     phrase,
     prompt,
-    quotes,
-    reference,
-    rewrite,
     survey_text,
     whole_document,
 )
 from rag.chinese import is_chinese
 from rag.errors import InvalidQuestion
 from rag.evidence import Evidence
+from rag.finder import Finder
 from rag.history import History, Message
 from rag.library import Library
 from rag.opening import opening
 from rag.protocols import Generated, Generator, Request
 from rag.quotes import Quote
-from rag.rewrite import Standalone
 from rag.types import (
     Answer,
     AnswerDelta,
@@ -48,9 +45,6 @@ NOT_FOUND_ZH = "文件中没有说明。"
 _ANSWER_TOKENS = 72
 _RESERVE = 48
 _CITED = 3
-_RANKED = 8
-_RANKED_FOR_NEXT = 24  # the item after the one just quoted may rank low
-_POINTED = 2
 _RELATED = 0.7
 
 
@@ -60,6 +54,7 @@ class Answerer:
     def __init__(self, library: Library, generator: Generator) -> None:
         self._library = library
         self._generator = generator
+        self._finder = Finder(library)
 
     def ask(
         self, question: str, *, conversation: str = "", documents: Sequence[str] = ()
@@ -77,19 +72,15 @@ class Answerer:
         if not known:
             raise InvalidQuestion("There is no document yet; add a PDF first, then ask.")
         self._generator.prepare(conversation)
-        asked = whole_document.recognise(question)
-        if asked is not None:
-            yield from self._survey(asked, question, conversation, documents or known)
+        whole = whole_document.recognise(question)
+        if whole is not None:
+            yield from self._survey(whole, question, conversation, documents or known)
             return
-        past = self._past(conversation)
-        full = rewrite.standalone(question, [m.question for m in past], _quoted(past))
-        hits = self._search(full, documents)
-        yield EvidenceFound(full.text, tuple(hits))
-        ranked = self._rank(full, hits, past)
-        ranked = self._followed(full, hits, ranked, past, documents)
-        ways = {full.text, full.question}
-        silent = all(honesty.silent(q, hits, ranked, follow_up=full.dependent) for q in ways)
-        if silent and not _goes_on(full, ranked, past):
+        asked = finder.understand(question, self._past(conversation), documents, known)
+        hits = self._finder.passages(asked)
+        yield EvidenceFound(asked.full.text, tuple(hits))
+        ranked = self._finder.quotations(asked, hits)
+        if not ranked:
             yield from _nothing(question)
             return
         yield from self._write(question, conversation, ranked, len(known) > 1 and not documents)
@@ -98,51 +89,6 @@ class Answerer:
         if not conversation:
             return []
         return History(self._library.connection).messages(conversation)
-
-    def _search(self, full: Standalone, documents: Sequence[str]) -> list[Hit]:
-        """Passages for the question; a follow-up is searched with its context and without."""
-        hits = self._library.search(full.text, documents, k=5)
-        if not full.dependent:
-            return hits
-        alone = self._library.search(full.question, documents, k=5)
-        merged: dict[int, Hit] = {}
-        for pair in zip(hits, alone, strict=False):
-            for hit in pair:
-                merged.setdefault(hit.chunk.id, hit)
-        return list(merged.values())[:6]
-
-    def _rank(self, full: Standalone, hits: Sequence[Hit], past: Sequence[Message]) -> list[Quote]:
-        """Quotations for the question; a follow-up wants more than the last answer quoted."""
-        ranked = quotes.rank(
-            full.question,
-            hits,
-            self._library.sentence_embedder,
-            _RANKED_FOR_NEXT if rewrite.asks_for_the_next(full.question) else _RANKED,
-            full.context,
-        )
-        if full.dependent and past:
-            shown = {_quoted(past)}
-            ranked.sort(key=lambda q: q.text_on_page in shown)
-            ranked.sort(key=lambda q: not _goes_on(full, [q], past))
-        return ranked
-
-    def _followed(
-        self,
-        full: Standalone,
-        hits: Sequence[Hit],
-        ranked: list[Quote],
-        past: Sequence[Message],
-        documents: Sequence[str],
-    ) -> list[Quote]:
-        """With the clause that the best sentence points to, where that lacks what is asked for."""
-        clause = reference.clause(full.question, ranked[0].text) if ranked else ""
-        if not clause:
-            return ranked
-        there = self._library.search(f"{clause} {full.text}", documents, k=_POINTED)
-        known = {hit.chunk.id for hit in hits}
-        more = [hit for hit in there if hit.chunk.id not in known]
-        again = self._rank(full, [*more, *hits], past)
-        return again if reference.held(full.question, again[0].text) else ranked
 
     def _write(
         self, question: str, conversation: str, ranked: Sequence[Quote], several: bool
@@ -242,18 +188,6 @@ class Answerer:
             max_tokens=_ANSWER_TOKENS,
             record={"question": question, "sent": chosen.record},
         )
-
-
-def _quoted(past: Sequence[Message]) -> str:
-    """What the last answer quoted."""
-    return past[-1].answer.citations[0].quote if past and past[-1].answer.citations else ""
-
-
-def _goes_on(full: Standalone, ranked: Sequence[Quote], past: Sequence[Message]) -> bool:
-    """Whether the item after the one just quoted is asked for, and is the best quotation."""
-    shown = _quoted(past)
-    wanted = bool(shown) and rewrite.asks_for_the_next(full.question)
-    return wanted and bool(ranked) and quotes.follows(ranked[0], shown)
 
 
 def _nothing(question: str) -> Iterator[AnswerEvent]:

@@ -98,5 +98,5 @@ def test_the_terminal_conversation(program: Program, samples: Path) -> None:
 def test_the_self_test_finds_every_part_in_order(program: Program) -> None:
     findings = program.json("doctor", "--self-test")
 
-    assert len(findings["sections"]["self-test"]) == 7
+    assert len(findings["sections"]["self-test"]) == 8
     assert findings["problems"] == []

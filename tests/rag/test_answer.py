@@ -188,3 +188,9 @@ def test_the_item_after_the_one_just_quoted(tmp_path: Path) -> None:
     _, then = ask(answerer, "And in the one after?", "c9")
     assert "750" in then.citations[0].quote
     library.close()
+
+
+def test_the_title_is_told_of_any_document(library: Library) -> None:
+    answerer = Answerer(library, FakeGenerator())
+    _, answer = ask(answerer, "What is the title of this document?")
+    assert answer.citations[0].quote == "SUPPLY AGREEMENT"

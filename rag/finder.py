@@ -1,0 +1,121 @@
+"""From a question in its conversation to passages and quotations, or to none.
+
+It knows the library and the turns before. It does not know the language model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag import honesty, quotes, reference, rewrite, title
+from rag.concepts import expand
+from rag.history import Message
+from rag.library import Library
+from rag.quotes import Quote
+from rag.rewrite import Standalone
+from rag.types import Hit
+
+_PASSAGES = 5
+_BOTH_WAYS = 6  # passages of a follow-up, searched with its context and without
+_RANKED = 8
+_RANKED_FOR_NEXT = 24  # the item after the one just quoted may rank low
+_POINTED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question in its conversation.
+
+    Attributes:
+        full: the question, with the context that it leans on.
+        documents: those that are searched; empty is all. only: the one that is meant, or empty.
+        shown: what the last answer quoted; empty if nothing.
+    """
+
+    full: Standalone
+    documents: tuple[str, ...]
+    only: str
+    shown: str
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the item after the one just quoted is asked for."""
+        return bool(self.shown) and rewrite.asks_for_the_next(self.full.question)
+
+
+def understand(
+    question: str, past: Sequence[Message], documents: Sequence[str], known: Sequence[str]
+) -> Asked:
+    """A question after the turns `past`, about `documents` of those `known` or about all."""
+    last = past[-1].answer.citations if past else ()
+    shown = last[0].quote if last else ""
+    full = rewrite.standalone(question, [message.question for message in past], shown)
+    meant = documents or known
+    return Asked(full, tuple(documents), meant[0] if len(meant) == 1 else "", shown)
+
+
+class Finder:
+    """Finds what the documents say."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def passages(self, asked: Asked) -> list[Hit]:
+        """Passages, best first; a follow-up is searched with its context and without."""
+        full, search = asked.full, self._library.search
+        hits = search(full.text, asked.documents, k=_PASSAGES)
+        if not full.dependent:
+            return hits
+        alone = search(full.question, asked.documents, k=_PASSAGES)
+        merged: dict[int, Hit] = {}
+        for pair in zip(hits, alone, strict=False):
+            for hit in pair:
+                merged.setdefault(hit.chunk.id, hit)
+        return list(merged.values())[:_BOTH_WAYS]
+
+    def quotations(self, asked: Asked, hits: Sequence[Hit]) -> list[Quote]:
+        """Sentences of the passages, best first; none if the documents don't say."""
+        ranked = self._followed(asked, hits, self._rank(asked, hits))
+        if titles := self._titles(asked):
+            return [*titles, *ranked]
+        if asked.goes_on and ranked and quotes.follows(ranked[0], asked.shown):
+            return ranked
+        ways = {asked.full.text, asked.full.question}
+        later = asked.full.dependent
+        silent = all(honesty.silent(way, hits, ranked, follow_up=later) for way in ways)
+        return [] if silent else ranked
+
+    def _rank(self, asked: Asked, hits: Sequence[Hit]) -> list[Quote]:
+        """Quotations for the question; a follow-up wants more than the last answer quoted."""
+        ranked = quotes.rank(
+            asked.full.question,
+            hits,
+            self._library.sentence_embedder,
+            _RANKED_FOR_NEXT if asked.goes_on else _RANKED,
+            asked.full.context,
+        )
+        if asked.full.dependent and asked.shown:
+            ranked.sort(key=lambda quote: quote.text_on_page == asked.shown)
+        if asked.goes_on:
+            ranked.sort(key=lambda quote: not quotes.follows(quote, asked.shown))
+        return ranked
+
+    def _followed(self, asked: Asked, hits: Sequence[Hit], ranked: list[Quote]) -> list[Quote]:
+        """With the clause that the best sentence points to, where that lacks what is asked for."""
+        full = asked.full
+        clause = reference.clause(full.question, ranked[0].text) if ranked else ""
+        if not clause:
+            return ranked
+        there = self._library.search(f"{clause} {full.text}", asked.documents, k=_POINTED)
+        known = {hit.chunk.id for hit in hits}
+        more = [hit for hit in there if hit.chunk.id not in known]
+        again = self._rank(asked, [*more, *hits])
+        return again if reference.held(full.question, again[0].text) else ranked
+
+    def _titles(self, asked: Asked) -> list[Quote]:
+        """The document's title, where that is asked for and one document is meant."""
+        if not asked.only or "Title" not in expand(asked.full.question).names[:1]:
+            return []
+        found = title.find(self._library.chunks(asked.only))
+        return [found] if found else []
