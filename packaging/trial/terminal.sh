@@ -31,14 +31,15 @@ from=$(value restored_from </tmp/second.json)
 echo "  the follow-up reused $reused tokens from $from, read $(value prefilled_tokens </tmp/second.json)"
 
 if [ -e /tmp/scan.pdf ]; then
-  echo "a scanned page"
+  echo "a scanned page, in a library of its own"
   cp /tmp/scan.pdf "scan 扫描.pdf"
   began=$(now_ms)
-  clausebook ingest "scan 扫描.pdf" --json >/tmp/scan.json 2>/tmp/scan.err || fail "ingest: $(cat /tmp/scan.err)"
+  clausebook ingest "scan 扫描.pdf" --library /tmp/scans --json >/tmp/scan.json 2>/tmp/scan.err \
+    || fail "ingest: $(cat /tmp/scan.err)"
   echo "  added after $(($(now_ms) - began)) ms"
   grep -q '"status": "ready"' /tmp/scan.json || fail "ingest: $(cat /tmp/scan.json)"
   [ ! -s /tmp/scan.err ] || fail "ingest says: $(cat /tmp/scan.err)"
-  clausebook ask "How is payment made?" --document "scan 扫描.pdf" --json >/tmp/scan.json
+  clausebook ask "How is payment made?" --library /tmp/scans --json >/tmp/scan.json
   grep -q '"quote": "8.1 Payment is made by bank transfer' /tmp/scan.json \
     || fail "no citation of the scan: $(cat /tmp/scan.json)"
 fi
