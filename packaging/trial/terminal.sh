@@ -42,6 +42,8 @@ if [ -e /tmp/scan.pdf ]; then
   clausebook ask "How is payment made?" --library /tmp/scans --json >/tmp/scan.json
   grep -q '"quote": "8.1 Payment is made by bank transfer' /tmp/scan.json \
     || fail "no citation of the scan: $(cat /tmp/scan.json)"
+else
+  echo "a scanned page: left out, none was named"
 fi
 
 echo "a broken file"
