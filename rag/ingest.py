@@ -2,7 +2,7 @@
 
 A document is written in one transaction at the end, so a process killed anywhere leaves the
 library without it or with all of it. The next run goes on with what is missing; of a long document
-the vectors made so far are kept on the way.
+the pages recognised and the vectors made so far are kept on the way.
 """
 
 from __future__ import annotations
@@ -82,14 +82,7 @@ class Ingestor:
         known = self._known(path, digest)
         if known is not None and known.sha256 == digest:
             return self._result(path, known.name, "unchanged")
-        raw: list[RawPage] = []
-        total = 0
-        for record in self._parser.read(path, password):
-            if isinstance(record, Opened):
-                total = record.pages
-            else:
-                raw.append(record)
-                yield IngestProgress(str(path), "reading", len(raw), total)
+        raw = yield from self._read(path, password, digest)
         pages = clean_pages(raw)
         usable = [page for page in pages if page.status in ("text", "ocr")]
         if not usable:
@@ -102,6 +95,23 @@ class Ingestor:
         added, removed = self._store.put(Draft(name, str(path), digest, pages, chunks, vectors))
         self._written(added, vectors, removed)
         return self._result(path, name, "ready")
+
+    def _read(
+        self, path: Path, password: str, digest: str
+    ) -> Generator[IngestEvent, None, list[RawPage]]:
+        """The file's pages; those that an ingestion killed on its way had recognised are used."""
+        known = self._store.recognised(digest)
+        raw: list[RawPage] = []
+        total = 0
+        for record in self._parser.read(path, password, known):
+            if isinstance(record, Opened):
+                total = record.pages
+                continue
+            if record.pieces:
+                self._store.keep_recognised(digest, record)
+            raw.append(known.get(record.number, record))
+            yield IngestProgress(str(path), "reading", len(raw), total)
+        return raw
 
     def _embed(self, path: Path, chunks: Sequence[Chunk]) -> Generator[IngestEvent, None, Vectors]:
         """Vectors of the chunks; those that an ingestion killed on its way had are used."""

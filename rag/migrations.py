@@ -97,7 +97,21 @@ def _pieces(db: sqlite3.Connection) -> None:
     _run(db, "ALTER TABLE pages ADD COLUMN pieces TEXT NOT NULL DEFAULT ''")
 
 
-CHANGES: tuple[Change, ...] = (_documents, _history, _words, _unfinished, _pieces)
+def _recognised(db: sqlite3.Connection) -> None:
+    """Pages recognised for a document that is being read, so that a long scan goes on."""
+    _run(
+        db,
+        """CREATE TABLE recognised (
+            sha256 TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            label TEXT NOT NULL,
+            pieces TEXT NOT NULL,
+            PRIMARY KEY (sha256, number)) WITHOUT ROWID""",
+    )
+
+
+CHANGES: tuple[Change, ...] = (_documents, _history, _words, _unfinished, _pieces, _recognised)
 
 
 def migrate(db: sqlite3.Connection, path: Path, changes: Sequence[Change] = CHANGES) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -68,8 +68,12 @@ class Parser:
         self._limits = limits or ParserLimits()
         self._entry = entry
 
-    def read(self, path: Path, password: str = "") -> Iterator[Opened | RawPage]:
+    def read(
+        self, path: Path, password: str = "", known: Collection[int] = ()
+    ) -> Iterator[Opened | RawPage]:
         """Yields `Opened`, then every page in order; a page that can't be read has no text.
+
+        The pages `known` aren't read again: they have no text either.
 
         Raises:
             NotReadable: not a PDF or text, empty or damaged, or it hangs or crashes the reader.
@@ -80,7 +84,7 @@ class Parser:
             yield Opened(len(texts))
             yield from (RawPage(n, text) for n, text in enumerate(texts, 1))
             return
-        yield from self._read_pdf(path, password)
+        yield from self._read_pdf(path, password, known)
 
     def rectangles(self, path: Path, page: int, quote: str, password: str = "") -> list[Rectangle]:
         """Where `quote` stands on a page; see `Pdf.rectangles`. Empty if it can't be found."""
@@ -95,13 +99,16 @@ class Parser:
             pass
         return []
 
-    def _read_pdf(self, path: Path, password: str) -> Iterator[Opened | RawPage]:
+    def _read_pdf(
+        self, path: Path, password: str, known: Collection[int] = ()
+    ) -> Iterator[Opened | RawPage]:
         begun = time.monotonic()
         pages = lost = 0
         following = 1
         while True:
             until = begun + self._limits.file_seconds + self._limits.per_page_seconds * pages
             task = self._task(path, password) | {"do": "pages", "start": following}
+            task["known"] = sorted(known)
             try:
                 with self._process(task) as pipe:
                     for record in self._receive(pipe, until):

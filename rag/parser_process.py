@@ -52,7 +52,7 @@ def _do(task: Record, send: Callable[[Record], None]) -> None:
         send({"kind": "rectangles", "rectangles": found})
         return
     send({"kind": "opened", "pages": pdf.pages})
-    for page in pdf.read(int(task["start"]), on_picture):
+    for page in pdf.read(int(task["start"]), on_picture, frozenset(task["known"])):
         send({"kind": "page", **asdict(page)})
     send({"kind": "end"})
 

@@ -11,7 +11,7 @@ user reads their own document on their own machine, and nothing leaves it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -52,10 +52,19 @@ class Pdf:
             raise NotReadable(f"{path.name} is damaged: no page can be found in it.")
 
     def read(
-        self, start: int = 1, on_picture: Callable[[int], None] = lambda number: None
+        self,
+        start: int = 1,
+        on_picture: Callable[[int], None] = lambda number: None,
+        known: Collection[int] = (),
     ) -> Iterator[RawPage]:
-        """Pages from number `start` on; `on_picture` is told before one is recognised."""
+        """Pages from number `start` on; those `known` without their text.
+
+        `on_picture` is told before a page is recognised.
+        """
         for number in range(start, self.pages + 1):
+            if number in known:
+                yield RawPage(number, "")
+                continue
             text = self._pdfium_text(number)
             if quality(text) < _GOOD:
                 other = self._pypdf_text(number)

@@ -7,17 +7,16 @@ and no index file.
 from __future__ import annotations
 
 import datetime
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag import chunk_table
+from rag import chunk_table, page_table
 from rag.database import FILE, Database
 from rag.errors import UnknownDocument
 from rag.protocols import Vectors
-from rag.raw_page import Piece
+from rag.raw_page import RawPage
 from rag.shelf import Shelf
 from rag.types import Chunk, Document, Page
 
@@ -88,6 +87,7 @@ class Store:
             added = [chunk_table.insert(db, document, chunk, vector) for chunk, vector in rows]
             chunk_table.count_words(db, added, 1)
             db.execute("DELETE FROM unfinished")
+            page_table.forget_recognised(db)
         return added, removed
 
     def move(self, name: str, path: str) -> None:
@@ -123,24 +123,11 @@ class Store:
 
     def pages(self, name: str) -> list[Page]:
         """All pages of a document, without where recognised text stands on them."""
-        rows = self.connection.execute(
-            "SELECT number, pages.text, printed, status FROM pages JOIN documents"
-            " ON documents.id = document WHERE name = ? ORDER BY number",
-            (name,),
-        )
-        return [Page(*row) for row in rows]
+        return page_table.load(self.connection, name)
 
     def page(self, name: str, number: int) -> Page | None:
         """A page by its physical number; None if there is none."""
-        row = self.connection.execute(
-            "SELECT number, pages.text, printed, status, pieces FROM pages JOIN documents"
-            " ON documents.id = document WHERE name = ? AND number = ?",
-            (name, number),
-        ).fetchone()
-        if row is None:
-            return None
-        pieces = tuple(Piece(*piece) for piece in json.loads(row[4] or "[]"))
-        return Page(row[0], row[1], row[2], row[3], pieces)
+        return page_table.find(self.connection, name, number)
 
     def chunks(self, name: str, first: int = 0, last: int = _LAST) -> list[Chunk]:
         """The chunks of a document, in order; those with an ordinal from `first` to `last`."""
@@ -197,6 +184,15 @@ class Store:
             rows = [(key, v.tobytes()) for key, v in zip(keys, vectors, strict=True)]
             db.executemany("REPLACE INTO unfinished VALUES (?, ?)", rows)
 
+    def recognised(self, sha256: str) -> dict[int, RawPage]:
+        """Pages recognised by an ingestion of that content that didn't end, by number."""
+        return page_table.recognised(self.connection, sha256)
+
+    def keep_recognised(self, sha256: str, page: RawPage) -> None:
+        """Keeps a recognised page of a document that isn't written yet; `put` forgets all."""
+        with self._database.transaction() as db:
+            page_table.keep_recognised(db, sha256, page)
+
     def _insert(self, db: sqlite3.Connection, draft: Draft) -> int:
         statuses = [page.status for page in draft.pages]
         empty = statuses.count("empty") + statuses.count("garbled")
@@ -216,14 +212,7 @@ class Store:
             ),
         ).lastrowid
         assert number is not None
-        db.executemany(
-            "INSERT INTO pages (document, number, printed, status, text, pieces)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (number, p.number, p.printed, p.status, p.text, _places(p.pieces))
-                for p in draft.pages
-            ],
-        )
+        page_table.insert(db, number, draft.pages)
         return number
 
     def _delete(self, db: sqlite3.Connection, name: str) -> list[int]:
@@ -233,12 +222,6 @@ class Store:
         removed = chunk_table.delete(db, int(row[0]))
         db.execute("DELETE FROM documents WHERE id = ?", (row[0],))
         return removed
-
-
-def _places(pieces: Sequence[Piece]) -> str:
-    """Pieces as they are kept; to a tenth of a point."""
-    rows = [(n.text, *(round(side, 1) for side in (n.x0, n.y0, n.x1, n.y1))) for n in pieces]
-    return json.dumps(rows, ensure_ascii=False) if rows else ""
 
 
 def _unknown(name: str) -> UnknownDocument:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -125,4 +126,49 @@ def test_a_scan_reads_like_the_page_and_is_marked_where_the_page_is(tmp_path: Pa
     assert len(marked) == len(right) > 0
     for one, two in zip(marked, right, strict=True):
         assert np.abs(np.subtract(one, two)).max() < 12  # points
+    library.close()
+
+
+class Recognising(Parser):
+    """Recognises every page of a file of four, and counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recognised: list[int] = []
+
+    def read(
+        self, path: Path, password: str = "", known: Collection[int] = ()
+    ) -> Iterator[Opened | RawPage]:
+        yield Opened(4)
+        for number in range(1, 5):
+            if number in known:
+                yield RawPage(number, "")
+            else:
+                self.recognised.append(number)
+                text = f"The rent of month {number} is due."
+                yield RawPage(number, text, "", (piece(text, 10, 50),))
+
+
+def test_an_ingestion_that_was_killed_goes_on_behind_the_pages_recognised(tmp_path: Path) -> None:
+    scan = make_pdf(tmp_path / "scan.pdf", [[]] * 4)
+    parser = Recognising()
+    library = Library(tmp_path / "library", FakeEmbedder(), parser)
+    events = library.ingest([scan])
+    for _ in range(3):
+        next(events)
+    events.close()  # type: ignore[attr-defined]
+    library.close()
+    assert parser.recognised == [1, 2, 3]
+
+    again = Recognising()
+    library = Library(tmp_path / "library", FakeEmbedder(), again)
+    (result,) = [e for e in library.ingest([scan]) if isinstance(e, IngestResult)]
+    assert again.recognised == [4]
+    assert (result.status, result.pages_ocr) == ("ready", 4)
+    page = library.page("scan.pdf", 2)
+    assert page is not None
+    assert page.text == "The rent of month 2 is due."
+    assert page.pieces[0].text == page.text
+    left = library.connection.execute("SELECT count(*) FROM recognised").fetchone()
+    assert left == (0,)
     library.close()
