@@ -228,3 +228,8 @@ MAIN_TERMS = (
         beside=r"compl(y|iance) with|in accordance with applicable",
     ),
 )
+
+
+def topic(name: str) -> Topic:
+    """The topic of that English name. Raises KeyError if there is none."""
+    return {one.name: one for one in MAIN_TERMS}[name]

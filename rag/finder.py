@@ -5,10 +5,12 @@ It knows the library and the turns before. It does not know the language model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag import honesty, quotes, reference, rewrite, title
+from rag import honesty, main_terms, quotes, reference, rewrite, title
+from rag.clause_topics import topic
 from rag.concepts import expand
 from rag.history import Message
 from rag.library import Library
@@ -16,6 +18,7 @@ from rag.quotes import Quote
 from rag.rewrite import Standalone
 from rag.types import Hit
 
+_PARTIES = re.compile(r"\bparties\b", re.IGNORECASE)
 _PASSAGES = 5
 _BOTH_WAYS = 6  # passages of a follow-up, searched with its context and without
 _RANKED = 8
@@ -77,8 +80,8 @@ class Finder:
     def quotations(self, asked: Asked, hits: Sequence[Hit]) -> list[Quote]:
         """Sentences of the passages, best first; none if the documents don't say."""
         ranked = self._followed(asked, hits, self._rank(asked, hits))
-        if titles := self._titles(asked):
-            return [*titles, *ranked]
+        if first := self._of_the_opening(asked):
+            return [first, *ranked]
         if asked.goes_on and ranked and quotes.follows(ranked[0], asked.shown):
             return ranked
         ways = {asked.full.text, asked.full.question}
@@ -113,9 +116,12 @@ class Finder:
         again = self._rank(asked, [*more, *hits])
         return again if reference.held(full.question, again[0].text) else ranked
 
-    def _titles(self, asked: Asked) -> list[Quote]:
-        """The document's title, where that is asked for and one document is meant."""
-        if not asked.only or "Title" not in expand(asked.full.question).names[:1]:
-            return []
-        found = title.find(self._library.chunks(asked.only))
-        return [found] if found else []
+    def _of_the_opening(self, asked: Asked) -> Quote | None:
+        """The document's title or parties, where they are asked for and one document is meant."""
+        question = asked.full.question
+        kind = expand(question).names[:1] if asked.only else ()
+        if kind == ("Title",):
+            return title.find(self._library.chunks(asked.only))
+        if kind == ("Parties",) and _PARTIES.search(question):
+            return main_terms.find(topic("Parties"), self._library, [asked.only])
+        return None

@@ -45,6 +45,8 @@ CONCEPTS = (
         "Term and expiry",
         r"\b(initial|length|duration|end) (of )?(the )?term|\bterm\b.{0,20}\b(expire|end|last)"
         r"|expir(y|e|es|ation)|how long (is|does|will|do).{0,30}(term|agreement|contract)"
+        r"|how long (does|will|do) (the|this|my|our) (franchise|licen[cs]e|lease|policy|tenancy"
+        r"|appointment|employment|engagement|loan)\b.{0,20}\b(last|run|continue)"
         r"|\bduration\b|termination date",
         "term commence expire continue period year initial until unless earlier terminated effect",
         "The initial term of this Agreement shall commence on the Effective Date and shall continue"
@@ -141,7 +143,10 @@ CONCEPTS = (
     Concept(
         "Assignment",
         r"\bassign(s|ed|ing|able|ment|ments)?\b|transfer(s|red|ring)? (this|the|its|their) "
-        r"(agreement|contract|rights|obligations)|delegat",
+        r"(agreement|contract|rights|obligations)|delegat"
+        r"|\b(sell|give|hand|pass)\b.{0,40}\b(to|over|on to) (someone|somebody|anyone|others?"
+        r"|a third)"
+        r"|transfer(red)?\b.{0,40}\b(to|franchise|licen[cs]e|lease|business)",
         "assign assignment transfer delegate consent prior written without successors"
         " permitted void"
         " party rights obligations affiliate",

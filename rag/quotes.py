@@ -107,9 +107,10 @@ class Quote:
 
     @property
     def page(self) -> int:
-        """The page on which it begins."""
-        spans = self.spans
-        return spans[0].page if spans else self.chunk.page
+        """The first page that holds a part to speak of: a heading may end the one before."""
+        lengths = [(span.page, span.stop - span.start) for span in self.spans]
+        least = sum(length for _, length in lengths) / 4
+        return next((page for page, length in lengths if length >= least), self.chunk.page)
 
     @property
     def text_on_page(self) -> str:

@@ -194,3 +194,8 @@ def test_the_title_is_told_of_any_document(library: Library) -> None:
     answerer = Answerer(library, FakeGenerator())
     _, answer = ask(answerer, "What is the title of this document?")
     assert answer.citations[0].quote == "SUPPLY AGREEMENT"
+
+
+def test_the_parties_are_told_from_the_opening(library: Library) -> None:
+    _, answer = ask(Answerer(library, FakeGenerator()), "Who are the parties?")
+    assert "Northgate Ltd" in answer.citations[0].quote

@@ -187,3 +187,10 @@ class TestCitations:
         made = citations.citation(Quote(chunk.text, chunk, 0, len(chunk.text), 1.0))
         assert (made.page, made.quote) == (1, "first half")  # a footer lies between the halves
         assert [span.page for span in made.spans] == [1, 2]
+
+    def test_a_heading_at_the_end_of_a_page_is_not_the_page_of_its_clause(self) -> None:
+        text = "8. Parties.\nNeither party is an agent of the other, and none may say that it is."
+        chunk = Chunk(1, "d", 0, text, "", (Span(1, 90, 101), Span(2, 0, len(text) - 12)))
+        made = citations.citation(Quote(text, chunk, 0, len(text), 1.0))
+        assert made.page == 2
+        assert made.quote.startswith("Neither party")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag import main_terms
-from rag.clause_topics import MAIN_TERMS, Topic
+from rag.clause_topics import topic
 from rag.fake_embedder import FakeEmbedder
 from rag.library import Library
 from rag.types import IngestResult
@@ -49,10 +49,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     assert results[0].status == "ready"
     yield opened
     opened.close()
-
-
-def topic(name: str) -> Topic:
-    return next(t for t in MAIN_TERMS if t.name == name)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
