@@ -6,7 +6,8 @@ CONCEPTS = (
     Concept(
         "Title",
         r"\b(title|name|kind|type) of (this|the) (document|agreement|contract)|document name"
-        r"|what (document|agreement|contract) is this",
+        r"|what (document|agreement|contract) is this"
+        r"|what('s| is) (this|the) (document|file|paper|contract|agreement)( called)?\s*\??$",
         "agreement contract",
         "THIS AGREEMENT, title of the agreement, Exhibit",
         "start",
