@@ -34,6 +34,7 @@ _PACKAGES = (  # distribution, needed, what for
     ("faiss-cpu", True, "finding passages"),
     ("pypdf", True, "reading PDFs"),
     ("pypdfium2", True, "reading PDFs"),
+    ("rapidocr", False, "recognising scanned pages"),
     ("torch", False, "answers on a GPU"),
     ("gguf", False, "answers with torch"),
     ("sentence-transformers", False, "other embedding models"),
