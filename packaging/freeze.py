@@ -16,6 +16,7 @@ METADATA = (
     "faiss-cpu",
     "pypdf",
     "pypdfium2",
+    "rapidocr",
     "huggingface_hub",
     "numpy",
 )
