@@ -128,8 +128,12 @@ class Pdf:
             return []
         if recognition.is_blank(picture):
             return []
-        self._recogniser = self._recogniser or Recogniser()
-        return [[_scaled(piece, 1 / scale) for piece in row] for row in self._recogniser(picture)]
+        try:
+            self._recogniser = self._recogniser or Recogniser()
+            rows = self._recogniser(picture)
+        except Exception:  # noqa: BLE001  a page that can't be recognised costs itself
+            return []
+        return [[_scaled(piece, 1 / scale) for piece in row] for row in rows]
 
     def _label(self, number: int) -> str:
         if self._pdfium is None:

@@ -77,6 +77,19 @@ def test_without_a_recogniser_a_scan_has_no_text(
     assert (page.text, page.pieces) == ("", ())
 
 
+def test_a_recogniser_that_fails_costs_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rag import pdf
+
+    def broken() -> None:
+        raise RuntimeError("no model")
+
+    monkeypatch.setattr(pdf, "Recogniser", broken)
+    (page,) = pdf.Pdf(make_scan(tmp_path / "scan.pdf", SAMPLE)).read()
+    assert (page.text, page.pieces) == ("", ())
+
+
 def test_a_page_of_text_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rag.pdf import Pdf
 
