@@ -84,10 +84,10 @@ class Finder:
             return [first, *ranked]
         if asked.goes_on and ranked and quotes.follows(ranked[0], asked.shown):
             return ranked
-        ways = {asked.full.text, asked.full.question}
-        later = asked.full.dependent
+        full, later = asked.full, asked.full.dependent
+        ways = {full.text, full.question}
         silent = all(honesty.silent(way, hits, ranked, follow_up=later) for way in ways)
-        return [] if silent else ranked
+        return [] if silent or (later and honesty.off_topic(full.question, hits)) else ranked
 
     def _rank(self, asked: Asked, hits: Sequence[Hit]) -> list[Quote]:
         """Quotations for the question; a follow-up wants more than the last answer quoted."""

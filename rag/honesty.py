@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass
 
 from rag import hallmarks
 from rag.answer_type import holds_expected
+from rag.chinese import is_chinese
 from rag.concepts import expand
 from rag.quotes import Quote, words
 from rag.types import Hit
@@ -80,7 +81,7 @@ _BIAS = -5.91
 THRESHOLD = 0.4
 # A follow-up asks about something that was just found, and the words of earlier turns that it leans
 # on water down its signs. Chosen by reading answers; no set of unanswerable follow-ups is open.
-FOLLOW_UP = 0.3
+FOLLOW_UP = 0.25
 # A question about no known kind of clause, where two signs say nothing. No open question without an
 # answer is one, so this is chosen by reading answers too.
 UNKNOWN_KIND = 0.37
@@ -93,6 +94,15 @@ _PLAIN = words(
     "does must shall will would happens happen company state country city place area were person "
     "people entity many much long exactly else sort hours days number code licence license"
 )
+_BOTH = 2
+# Words that a follow-up asks with and that say nothing of what it asks for.
+_LEANING = words(
+    "and but or so then also about there here one ones same other happens happened if not no yes "
+    "more less most least big large small high low new old often far soon late give given get got "
+    "say said mean means tell know go goes apply applies exactly case instead otherwise whether "
+    "still before after during until within without both either neither between two three first "
+    "second last next previous way can could he she they we you your our us me my him her"
+)
 
 
 def _unnamed(question: str, hits: Sequence[Hit]) -> bool:
@@ -102,6 +112,23 @@ def _unnamed(question: str, hits: Sequence[Hit]) -> bool:
     return bool(kind - _PLAIN) and not any(
         kind & words(f"{hit.chunk.text} {hit.chunk.section}") for hit in hits
     )
+
+
+def off_topic(question: str, hits: Sequence[Hit]) -> bool:
+    """Whether a follow-up asks for something that no passage speaks of.
+
+    "What about the weather there?" leans on the question before, whose signs may be good. Its own
+    words must stand in a passage, both of two and a third of more, unless they name a known kind of
+    clause.
+    """
+    if is_chinese(question) or expand(question).names:
+        return False
+    own = {word for word in words(question) - _PLAIN - _LEANING if len(word) > 1}
+    if not own:
+        return False
+    said = (words(f"{hit.chunk.text} {hit.chunk.section}") for hit in hits)
+    shared = max((len(own & have) for have in said), default=0)
+    return shared < (len(own) if len(own) <= _BOTH else len(own) / 3)
 
 
 def likelihood(found: Signs) -> float:

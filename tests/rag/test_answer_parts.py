@@ -156,6 +156,26 @@ class TestHonesty:
     ) -> None:
         assert honesty._unnamed(question, [Hit(quote().chunk, 1.0)]) is expected
 
+    @pytest.mark.parametrize(
+        ("question", "expected"),
+        [
+            ("What about the weather there?", True),
+            ("And the parking spaces?", True),
+            ("How many months does it last?", False),
+            ("And for how much?", False),
+            ("Can they end it early?", False),  # a known kind of clause, in other words
+            ("那天气呢？", False),
+        ],
+    )
+    def test_a_follow_up_off_the_topic(self, question: str, expected: bool) -> None:
+        text = "The warranty lasts 24 months from acceptance by the customer."
+        assert honesty.off_topic(question, [Hit(quote(text).chunk, 1.0)]) is expected
+
+    def test_of_many_words_a_third_must_be_spoken_of(self) -> None:
+        hits = [Hit(quote("The contractor commits 6,000 labor hours.").chunk, 1.0)]
+        assert not honesty.off_topic("How many would the contractor commit to it at work?", hits)
+        assert honesty.off_topic("Which colour, size and shape would the bottles have?", hits)
+
     def test_more_must_speak_for_it_then(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(honesty, "likelihood", lambda signs: 0.5)
         hits = [Hit(quote().chunk, 1.0)]
