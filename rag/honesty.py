@@ -76,8 +76,8 @@ def _usual(terms: Sequence[str], hits: Sequence[Hit]) -> float:
 # Logistic regression over the open questions; see tests/evaluation/calibrate.py.
 _WEIGHTS = (1.5, 0.86, 2.45, 0.88, 1.11, 0.66, 1.68, 2.16)
 _BIAS = -5.91
-# Below the tenth of wrong refusals that the bias stands for: at 0.4 a fifteenth is refused wrongly,
-# and as many of the unanswerable are recognised but one in seventy.
+# The bias puts 0.5 where a tenth of the answerable is refused. At 0.4 it is a fifteenth, and of the
+# unanswerable only one in seventy more gets an answer.
 THRESHOLD = 0.4
 # A follow-up asks about something that was just found, and the words of earlier turns that it leans
 # on water down its signs. Chosen by reading answers; no set of unanswerable follow-ups is open.
