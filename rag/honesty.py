@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
 from rag import hallmarks
@@ -123,12 +123,17 @@ def off_topic(question: str, hits: Sequence[Hit]) -> bool:
     """
     if is_chinese(question) or expand(question).names:
         return False
-    own = {word for word in words(question) - _PLAIN - _LEANING if len(word) > 1}
+    own = _bare(word for word in words(question) - _PLAIN - _LEANING if len(word) > 1)
     if not own:
         return False
-    said = (words(f"{hit.chunk.text} {hit.chunk.section}") for hit in hits)
+    said = (_bare(words(f"{hit.chunk.text} {hit.chunk.section}")) for hit in hits)
     shared = max((len(own & have) for have in said), default=0)
     return shared < (len(own) if len(own) <= _BOTH else len(own) / 3)
+
+
+def _bare(inflected: Iterable[str]) -> set[str]:
+    """Words without the s of a plural or a verb: "ends" as "end"."""
+    return {word.rstrip("s") for word in inflected}
 
 
 def likelihood(found: Signs) -> float:

@@ -162,13 +162,14 @@ class TestHonesty:
             ("What about the weather there?", True),
             ("And the parking spaces?", True),
             ("How many months does it last?", False),
+            ("And when would the acceptance months end?", False),
             ("And for how much?", False),
             ("Can they end it early?", False),  # a known kind of clause, in other words
             ("那天气呢？", False),
         ],
     )
     def test_a_follow_up_off_the_topic(self, question: str, expected: bool) -> None:
-        text = "The warranty lasts 24 months from acceptance by the customer."
+        text = "The warranty lasts 24 months from acceptance by the customer and then ends."
         assert honesty.off_topic(question, [Hit(quote(text).chunk, 1.0)]) is expected
 
     def test_of_many_words_a_third_must_be_spoken_of(self) -> None:
