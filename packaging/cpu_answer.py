@@ -10,7 +10,7 @@ import pypdfium2
 
 from engine.load import load_backend
 from engine.types import EngineOptions
-from rag.recognition import Recogniser, page_text
+from rag.ocr import Recogniser, page_text
 
 ROOT = Path(__file__).parent.parent
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"

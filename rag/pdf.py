@@ -17,12 +17,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rag import recognition
+from rag import ocr
 from rag.errors import NotReadable, PasswordNeeded
 from rag.layout import laid_out
+from rag.ocr import Recogniser
 from rag.quality import is_garbled, quality
 from rag.raw_page import Piece, RawPage
-from rag.recognition import Recogniser
 
 _GOOD = 0.9
 _FEW = 150  # letters of a stamp or header on a page that is a picture
@@ -74,7 +74,7 @@ class Pdf:
             if self._is_picture(number, text):
                 on_picture(number)
                 rows = self._recognised(number)
-                if _better(shown := recognition.page_text(rows), text):
+                if _better(shown := ocr.page_text(rows), text):
                     text, pieces = shown, tuple(chain(*rows))
             yield RawPage(number, text, self._label(number), pieces)
 
@@ -92,7 +92,7 @@ class Pdf:
     def _is_picture(self, number: int, text: str) -> bool:
         """Whether the page's text is in a picture, or can't be decoded."""
         letters = sum(c.isalnum() for c in text)
-        if self._pdfium is None or not recognition.available():
+        if self._pdfium is None or not ocr.available():
             return False
         return not letters or is_garbled(text) or (letters < _FEW and self._pictured(number))
 
@@ -126,7 +126,7 @@ class Pdf:
             page.close()
         except (PdfiumError, MemoryError, ValueError):
             return []
-        if recognition.is_blank(picture):
+        if ocr.is_blank(picture):
             return []
         try:
             self._recogniser = self._recogniser or Recogniser()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag import recognition
+from rag import ocr
 from rag.fake_embedder import FakeEmbedder
 from rag.library import Library
 from rag.parser import Opened, Parser, ParserLimits
@@ -27,30 +27,30 @@ def piece(text: str, x: float, y: float, wide: float = 100, high: float = 10) ->
 
 class TestLines:
     def test_pieces_side_by_side_are_one_line(self) -> None:
-        rows = recognition.in_rows([piece("Term", 120, 51), piece("1.", 10, 50)])
-        assert recognition.page_text(rows) == "1. Term"
+        rows = ocr.in_rows([piece("Term", 120, 51), piece("1.", 10, 50)])
+        assert ocr.page_text(rows) == "1. Term"
 
     def test_a_wide_gap_parts_two_cells(self) -> None:
-        rows = recognition.in_rows([piece("Price", 10, 50), piece("900", 200, 50)])
-        assert recognition.page_text(rows) == "Price\t900"
+        rows = ocr.in_rows([piece("Price", 10, 50), piece("900", 200, 50)])
+        assert ocr.page_text(rows) == "Price\t900"
 
     def test_pieces_below_each_other_are_not(self) -> None:
-        rows = recognition.in_rows([piece("two", 10, 64), piece("one", 10, 50)])
-        assert recognition.page_text(rows) == "one\ntwo"
+        rows = ocr.in_rows([piece("two", 10, 64), piece("one", 10, 50)])
+        assert ocr.page_text(rows) == "one\ntwo"
 
     def test_a_wide_step_begins_a_paragraph(self) -> None:
         rows = [[piece("a", 10, y)] for y in (0, 14, 28, 60, 74)]
-        assert recognition.page_text(rows) == "a\na\na\n\na\na"
+        assert ocr.page_text(rows) == "a\na\na\n\na\na"
 
     def test_no_line_is_no_text(self) -> None:
-        assert recognition.page_text([]) == ""
+        assert ocr.page_text([]) == ""
 
 
 @pytest.mark.parametrize(("dark", "blank"), [(255, True), (230, True), (0, False)])
 def test_a_picture_that_shows_nothing(dark: int, blank: bool) -> None:
     picture = np.full((40, 40, 3), 255, np.uint8)
     picture[10:12, 5:30] = dark
-    assert recognition.is_blank(picture) is blank
+    assert ocr.is_blank(picture) is blank
 
 
 class TestOnPieces:
@@ -72,7 +72,7 @@ def test_without_a_recogniser_a_scan_has_no_text(
     from rag.pdf import Pdf
 
     scan = make_scan(tmp_path / "scan.pdf", SAMPLE)
-    monkeypatch.setattr(recognition, "available", lambda: False)
+    monkeypatch.setattr(ocr, "available", lambda: False)
     (page,) = Pdf(scan).read()
     assert (page.text, page.pieces) == ("", ())
 

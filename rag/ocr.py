@@ -1,4 +1,4 @@
-"""Recognises the text on a picture of a page. Knows pictures, not files.
+"""Recognises the text on a picture of a page (OCR). Knows pictures, not files.
 
 The work is RapidOCR's (PP-OCR models on onnxruntime, which ship in its package, so nothing is
 fetched); this puts its pieces into lines and paragraphs. Runs in the parser process.
@@ -24,7 +24,6 @@ _SURE = 0.5  # confidence from which a piece counts
 _LEVEL = 0.5  # share of the lower piece's height by which two pieces of one line overlap
 _WIDE = 2.5  # heights from which a gap parts two cells
 _STEP = 1.45  # usual line steps from which one begins a paragraph
-_THREADS = 2
 
 
 def available() -> bool:
@@ -40,17 +39,16 @@ def is_blank(picture: Picture) -> bool:
 class Recogniser:
     """Loaded once a process; loading takes about a second."""
 
-    def __init__(self, threads: int = 0) -> None:
-        """Loads the models; `threads` 0: two, or what there is."""
+    def __init__(self, threads: int = 2) -> None:
+        """Loads the models; they use so many threads, or as many as there are processors."""
         import onnxruntime
         from rapidocr import RapidOCR
 
         onnxruntime.disable_telemetry_events()
-        threads = threads or min(_THREADS, os.cpu_count() or 1)
         self._engine: Any = RapidOCR(
             params={
                 "Global.log_level": "critical",
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                "EngineConfig.onnxruntime.intra_op_num_threads": min(threads, os.cpu_count() or 1),
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
         )
