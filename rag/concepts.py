@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 
@@ -46,6 +46,9 @@ class Expansion:
     place: Literal["", "start", "end"] = ""
 
 
+Patterns = tuple[tuple[Concept, re.Pattern[str]], ...]
+
+
 def expand(
     question: str,
     context: str = "",
@@ -56,10 +59,15 @@ def expand(
 
     `context` is the question with what was taken off it, e.g. the kind of document it names.
     """
-    text = _plain(question)
-    around = f"{_plain(context)} {text}"
+    patterns = _compiled() if concepts is None else _compile(concepts)
+    return _expand(_plain(question), _plain(context), patterns, most)
+
+
+@lru_cache(maxsize=64)  # several parts of an answer ask for the same question's
+def _expand(text: str, context: str, patterns: Patterns, most: int) -> Expansion:
+    around = f"{context} {text}"
     found: list[tuple[int, Concept]] = []
-    for concept, pattern in _compiled() if concepts is None else _compile(concepts):
+    for concept, pattern in patterns:
         lengths = [len(match.group()) for match in pattern.finditer(text)]
         if lengths and re.search(concept.needs, around):
             found.append((sum(lengths), concept))
@@ -78,12 +86,12 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().replace("\u2019", "'").split())
 
 
-def _compile(concepts: Sequence[Concept]) -> list[tuple[Concept, re.Pattern[str]]]:
-    return [(concept, re.compile(concept.asked)) for concept in concepts]
+def _compile(concepts: Sequence[Concept]) -> Patterns:
+    return tuple((concept, re.compile(concept.asked)) for concept in concepts)
 
 
 @cache
-def _compiled() -> list[tuple[Concept, re.Pattern[str]]]:
+def _compiled() -> Patterns:
     from rag import (
         lexicon_chinese,
         lexicon_commercial,

@@ -14,6 +14,7 @@ from rag.clause_topics import topic
 from rag.concepts import expand
 from rag.history import Message
 from rag.library import Library
+from rag.off_topic import off_topic
 from rag.quotes import Quote
 from rag.rewrite import Standalone
 from rag.types import Hit
@@ -87,7 +88,7 @@ class Finder:
         full, later = asked.full, asked.full.dependent
         ways = {full.text, full.question}
         silent = all(honesty.silent(way, hits, ranked, follow_up=later) for way in ways)
-        return [] if silent or (later and honesty.off_topic(full.question, hits)) else ranked
+        return [] if silent or (later and off_topic(full.question, hits)) else ranked
 
     def _rank(self, asked: Asked, hits: Sequence[Hit]) -> list[Quote]:
         """Quotations for the question; a follow-up wants more than the last answer quoted."""
@@ -123,5 +124,6 @@ class Finder:
         if kind == ("Title",):
             return title.find(self._library.chunks(asked.only))
         if kind == ("Parties",) and _PARTIES.search(question):
-            return main_terms.find(topic("Parties"), self._library, [asked.only])
+            chunks = self._library.chunks(asked.only)
+            return main_terms.find(topic("Parties"), self._library, [asked.only], chunks)
         return None

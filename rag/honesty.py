@@ -1,20 +1,19 @@
 """Decides whether the documents are silent on a question.
 
 It looks at how well the best sentence fits, with weights calibrated on questions whose answer is
-known to be there or not. It knows numbers only.
+known to be there or not. Whether the passages speak of the question at all, `off_topic` tells.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 from rag import hallmarks
 from rag.answer_type import holds_expected
-from rag.chinese import is_chinese
 from rag.concepts import expand
+from rag.off_topic import unnamed
 from rag.quotes import Quote, words
 from rag.types import Hit
 
@@ -63,9 +62,6 @@ def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote]) -> Signs:
     )
 
 
-_HALLMARK = {True: 1.0, False: 0.0, None: 0.5}
-
-
 def _usual(terms: Sequence[str], hits: Sequence[Hit]) -> float:
     usual = words(" ".join(terms))
     if not usual:
@@ -87,53 +83,7 @@ FOLLOW_UP = 0.25
 UNKNOWN_KIND = 0.37
 # "Which airline …" where no passage speaks of an airline: more must speak for an answer.
 UNNAMED = 0.15
-_KIND = re.compile(r"^(?:and |so )?(?:which|what) (?P<kind>[a-z-]{4,})\b", re.IGNORECASE)
-# Kinds that clauses hold without naming them, or that a question only begins with.
-_PLAIN = words(
-    "party parties date dates amount percentage percent rate kind kinds type types period time "
-    "does must shall will would happens happen company state country city place area were person "
-    "people entity many much long exactly else sort hours days number code licence license"
-)
-_BOTH = 2
-# Words that a follow-up asks with and that say nothing of what it asks for.
-_LEANING = words(
-    "and but or so then also about there here one ones same other happens happened if not no yes "
-    "more less most least big large small high low new old often far soon late give given get got "
-    "say said mean means tell know go goes apply applies exactly case instead otherwise whether "
-    "still before after during until within without both either neither between two three first "
-    "second last next previous way can could he she they we you your our us me my him her"
-)
-
-
-def _unnamed(question: str, hits: Sequence[Hit]) -> bool:
-    """Whether the kind of thing asked for by name stands in none of the passages."""
-    match = _KIND.match(question.strip())
-    kind = words(match["kind"]) if match else set()
-    return bool(kind - _PLAIN) and not any(
-        kind & words(f"{hit.chunk.text} {hit.chunk.section}") for hit in hits
-    )
-
-
-def off_topic(question: str, hits: Sequence[Hit]) -> bool:
-    """Whether a follow-up asks for something that no passage speaks of.
-
-    "What about the weather there?" leans on the question before, whose signs may be good. Its own
-    words must stand in a passage, both of two and a third of more, unless they name a known kind of
-    clause.
-    """
-    if is_chinese(question) or expand(question).names:
-        return False
-    own = _bare(word for word in words(question) - _PLAIN - _LEANING if len(word) > 1)
-    if not own:
-        return False
-    said = (_bare(words(f"{hit.chunk.text} {hit.chunk.section}")) for hit in hits)
-    shared = max((len(own & have) for have in said), default=0)
-    return shared < (len(own) if len(own) <= _BOTH else len(own) / 3)
-
-
-def _bare(inflected: Iterable[str]) -> set[str]:
-    """Words without the s of a plural or a verb: "ends" as "end"."""
-    return {word.rstrip("s") for word in inflected}
+_HALLMARK = {True: 1.0, False: 0.0, None: 0.5}
 
 
 def likelihood(found: Signs) -> float:
@@ -149,5 +99,5 @@ def silent(
     if not hits or not ranked:
         return True
     usual = THRESHOLD if expand(question).names else UNKNOWN_KIND
-    least = FOLLOW_UP if follow_up else usual + UNNAMED * _unnamed(question, hits)
+    least = FOLLOW_UP if follow_up else usual + UNNAMED * unnamed(question, hits)
     return likelihood(signs(question, hits, ranked)) < least

@@ -15,7 +15,7 @@ from rag import quotes, sentences
 from rag.clause_topics import Topic
 from rag.library import Library
 from rag.quotes import Quote
-from rag.types import Hit
+from rag.types import Chunk, Hit
 
 _RULE = 0.3
 _LATE = 0.2  # a sentence on the last page, against one on the first
@@ -38,25 +38,32 @@ _ANNEX = re.compile(r"\b(form|annex|appendix|exhibit|contents)\b|附件|附录|�
 
 
 def find(
-    topic: Topic, library: Library, documents: Sequence[str], chinese: bool = False
+    topic: Topic,
+    library: Library,
+    documents: Sequence[str],
+    chunks: Sequence[Chunk],
+    chinese: bool = False,
 ) -> Quote | None:
-    """The sentence that states a topic's rule best; None if none does."""
-    if topic.opens and (first := _opening(topic, library, documents)) is not None:
+    """The sentence that states a topic's rule best; None if none does.
+
+    `chunks` are those of the documents, in order.
+    """
+    if topic.opens and (first := _opening(topic, chunks)) is not None:
         return _continued(first)
     queries = (topic.query_zh,) if chinese else (topic.query, topic.question)
     hits = [library.search(query, documents, k=6) for query in queries]
     ranked = _ranked(topic, queries, hits, library)
     if not ranked:
-        holding = _looked_through(topic, library, documents)
+        holding = _looked_through(topic, chunks)
         ranked = _ranked(topic, queries, [holding] * len(queries), library)
     best = next((q for q in ranked if not _ANNEX.search(q.chunk.section)), None)
     best = best or next(iter(ranked), None)
     return _continued(best) if best else None
 
 
-def _opening(topic: Topic, library: Library, documents: Sequence[str]) -> Quote | None:
+def _opening(topic: Topic, chunks: Sequence[Chunk]) -> Quote | None:
     """The first sentence on the first pages that states a topic."""
-    for chunk in (c for name in documents for c in library.chunks(name) if c.page <= _OPENING):
+    for chunk in (c for c in chunks if c.page <= _OPENING):
         for sentence in sentences.split(chunk.text):
             text = sentence.text
             if _fits(text, topic) and not quotes.is_form(text):
@@ -87,12 +94,11 @@ def _ranked(
     return sorted(ranked, key=lambda q: _weight(q) - _LATE * q.page / last, reverse=True)
 
 
-def _looked_through(topic: Topic, library: Library, documents: Sequence[str]) -> list[Hit]:
+def _looked_through(topic: Topic, chunks: Sequence[Chunk]) -> list[Hit]:
     """The first passages of the body that hold a sentence which states the topic."""
     holding = [
         Hit(chunk, 0.0)
-        for name in documents
-        for chunk in library.chunks(name)
+        for chunk in chunks
         if topic.rule.search(chunk.text)
         and not _ANNEX.search(chunk.section)
         and any(_states(sentence.text, topic) for sentence in sentences.split(chunk.text))

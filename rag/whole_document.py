@@ -102,17 +102,7 @@ def survey(
     chunks = [chunk for name in documents for chunk in library.chunks(name)]
     pages = sum(d.pages for d in library.documents() if d.name in set(documents))
     if asked.kind == "terms":
-        found: list[Finding] = []
-        missing: list[str] = []
-        for done, topic in enumerate(MAIN_TERMS):
-            yield Reading(pages * done // len(MAIN_TERMS), pages, "pages")
-            name = topic.name_zh if chinese else topic.name
-            quote = main_terms.find(topic, library, documents, chinese)
-            if quote is None:
-                missing.append(name)
-            elif all(f.quote.text != quote.text for f in found):
-                found.append(Finding(name, quote))
-        yield Findings(tuple(found), len(found), pages, tuple(missing))
+        yield from _terms(library, documents, chunks, pages, chinese)
         return
     every: list[Finding] = []
     for done, chunk in enumerate(chunks):
@@ -120,6 +110,26 @@ def survey(
             yield Reading(pages * done // max(1, len(chunks)), pages, "pages")
         every.extend(_scan(asked, chunk))
     yield Findings(tuple(every[:MOST_LISTED]), len(every), pages)
+
+
+def _terms(
+    library: Library,
+    documents: Sequence[str],
+    chunks: Sequence[Chunk],
+    pages: int,
+    chinese: bool,
+) -> Iterator[Reading | Findings]:
+    found: list[Finding] = []
+    missing: list[str] = []
+    for done, topic in enumerate(MAIN_TERMS):
+        yield Reading(pages * done // len(MAIN_TERMS), pages, "pages")
+        name = topic.name_zh if chinese else topic.name
+        quote = main_terms.find(topic, library, documents, chunks, chinese)
+        if quote is None:
+            missing.append(name)
+        elif all(f.quote.text != quote.text for f in found):
+            found.append(Finding(name, quote))
+    yield Findings(tuple(found), len(found), pages, tuple(missing))
 
 
 def _scan(asked: Survey, chunk: Chunk) -> Iterator[Finding]:

@@ -20,19 +20,15 @@ from rag.types import (
     AnswerDraft,
     AnswerEvent,
     EvidenceFound,
-    IngestResult,
     Reading,
 )
+from tests.rag.libraries import library_of
 from tests.rag.test_whole_document import CONTRACT
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    path = tmp_path / "supply.txt"
-    path.write_text(CONTRACT, encoding="utf-8")
-    opened = Library(tmp_path / "library", FakeEmbedder(dimension=512))
-    results = [e for e in opened.ingest([path]) if isinstance(e, IngestResult)]
-    assert results[0].status == "ready"
+    opened = library_of(tmp_path, "supply.txt", CONTRACT, FakeEmbedder(dimension=512))
     yield opened
     opened.close()
 
@@ -170,15 +166,12 @@ FIRST_YEAR = "How many units must it buy in the first year?"
 
 
 def test_the_item_after_the_one_just_quoted(tmp_path: Path) -> None:
-    path = tmp_path / "sales.txt"
-    path.write_text(
+    text = (
         "DEALER AGREEMENT\n\n1. Quantity\nThe Dealer shall buy the following numbers of units:\n\n"
         "(A) 375 units in the first year;\n\n(B) 750 units in the second year;\n\n"
-        "(C) 937 units in the third year.\n",
-        encoding="utf-8",
+        "(C) 937 units in the third year.\n"
     )
-    library = Library(tmp_path / "library", FakeEmbedder())
-    list(library.ingest([path]))
+    library = library_of(tmp_path, "sales.txt", text, FakeEmbedder())
     answerer = Answerer(library, FakeGenerator())
     _, first = ask(answerer, FIRST_YEAR, "c9")
     assert "375" in first.citations[0].quote

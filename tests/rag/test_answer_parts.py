@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag import answer, citations, evidence, honesty, phrase, prompt
+from rag.off_topic import off_topic, unnamed
 from rag.opening import opening
 from rag.protocols import PastTurn
 from rag.quotes import Quote, locate
@@ -154,7 +155,7 @@ class TestHonesty:
     def test_a_named_kind_of_thing_that_no_passage_speaks_of(
         self, question: str, expected: bool
     ) -> None:
-        assert honesty._unnamed(question, [Hit(quote().chunk, 1.0)]) is expected
+        assert unnamed(question, [Hit(quote().chunk, 1.0)]) is expected
 
     @pytest.mark.parametrize(
         ("question", "expected"),
@@ -170,12 +171,12 @@ class TestHonesty:
     )
     def test_a_follow_up_off_the_topic(self, question: str, expected: bool) -> None:
         text = "The warranty lasts 24 months from acceptance by the customer and then ends."
-        assert honesty.off_topic(question, [Hit(quote(text).chunk, 1.0)]) is expected
+        assert off_topic(question, [Hit(quote(text).chunk, 1.0)]) is expected
 
     def test_of_many_words_a_third_must_be_spoken_of(self) -> None:
         hits = [Hit(quote("The contractor commits 6,000 labor hours.").chunk, 1.0)]
-        assert not honesty.off_topic("How many would the contractor commit to it at work?", hits)
-        assert honesty.off_topic("Which colour, size and shape would the bottles have?", hits)
+        assert not off_topic("How many would the contractor commit to it at work?", hits)
+        assert off_topic("Which colour, size and shape would the bottles have?", hits)
 
     def test_more_must_speak_for_it_then(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(honesty, "likelihood", lambda signs: 0.5)

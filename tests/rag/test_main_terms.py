@@ -10,7 +10,8 @@ from rag import main_terms
 from rag.clause_topics import topic
 from rag.fake_embedder import FakeEmbedder
 from rag.library import Library
-from rag.types import IngestResult
+from rag.quotes import Quote
+from tests.rag.libraries import library_of
 
 LEASE = """LEASE
 
@@ -42,24 +43,24 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     folder = tmp_path_factory.mktemp("terms")
-    path = folder / "lease.txt"
-    path.write_text(LEASE, encoding="utf-8")
-    opened = Library(folder / "library", FakeEmbedder())
-    results = [e for e in opened.ingest([path]) if isinstance(e, IngestResult)]
-    assert results[0].status == "ready"
+    opened = library_of(folder, "lease.txt", LEASE, FakeEmbedder())
     yield opened
     opened.close()
 
 
+def find(library: Library, name: str) -> Quote | None:
+    return main_terms.find(topic(name), library, ["lease.txt"], library.chunks("lease.txt"))
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_sentence_that_states_the_rule(library: Library, name: str) -> None:
-    found = main_terms.find(topic(name), library, ["lease.txt"])
+    found = find(library, name)
     assert found is not None
     assert EXPECTED[name] in " ".join(found.text.split())
 
 
 def test_a_sentence_that_ends_in_a_colon_goes_on(library: Library) -> None:
-    found = main_terms.find(topic("Parties"), library, ["lease.txt"])
+    found = find(library, "Parties")
     assert found is not None
     assert "between:" in found.text
     assert found.chunk.text[found.start : found.stop] == found.text
@@ -67,13 +68,13 @@ def test_a_sentence_that_ends_in_a_colon_goes_on(library: Library) -> None:
 
 @pytest.mark.parametrize("name", ["Warranty", "Liability", "Confidentiality"])
 def test_what_the_document_does_not_say_has_no_sentence(library: Library, name: str) -> None:
-    assert main_terms.find(topic(name), library, ["lease.txt"]) is None
+    assert find(library, name) is None
 
 
 def test_what_the_search_missed_is_looked_for_in_the_whole_document(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Library, "search", lambda self, question, documents=(), k=5: [])
-    found = main_terms.find(topic("Termination"), library, ["lease.txt"])
+    found = find(library, "Termination")
     assert found is not None
     assert found.text.startswith("3.2")

@@ -8,8 +8,9 @@ import pytest
 from rag import survey_text, whole_document
 from rag.fake_embedder import FakeEmbedder
 from rag.library import Library
-from rag.types import IngestResult, Reading
+from rag.types import Reading
 from rag.whole_document import Findings, Survey
+from tests.rag.libraries import library_of
 
 CONTRACT = """SUPPLY AGREEMENT
 
@@ -32,11 +33,7 @@ This agreement is governed by the laws of Iceland and its courts have jurisdicti
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    path = tmp_path / "supply.txt"
-    path.write_text(CONTRACT, encoding="utf-8")
-    opened = Library(tmp_path / "library", FakeEmbedder())
-    results = [e for e in opened.ingest([path]) if isinstance(e, IngestResult)]
-    assert results[0].status == "ready"
+    opened = library_of(tmp_path, "supply.txt", CONTRACT, FakeEmbedder())
     yield opened
     opened.close()
 
