@@ -31,6 +31,7 @@ _HALLMARKS = {
     # notice alone: nothing follows that it hangs on
     + r"|terminat\w*[^.;]{0,120}\b(days?|months?)\b[^.;]{0,40}notice[^.;]{0,30}[.;]"
     r"|terminat\w*[^.;]{0,80}notice[^.;]{0,60}\b(days?|months?)\b[^.;]{0,30}[.;]",
+    "Early termination": r"terminat|cancel|\bend (this|the) ",
     "Termination for breach": r"breach|default|\bcure|remed|\bfail",
     "Effects of termination": near(
         r"terminat|expir", r"\bupon\b|\bafter\b|following|surviv|cease|continu"

@@ -98,12 +98,21 @@ CONCEPTS = (
         "Termination for convenience",
         r"(terminat|cancel|end)\w*.{0,40}(without cause|convenience|any reason|no reason|at will)"
         r"|(without cause|for convenience|any time|at will).{0,40}(terminat|cancel|end)|walk away"
-        r"|get out (of|early)|leave early|without a reason"
-        r"|\b(end|terminate|cancel|stop)\b.{0,25}\bearl(y|ier)\b|how can.{0,30}(ended|terminated)"
-        r"|how much notice.{0,30}terminat|notice.{0,30}(needed|required).{0,20}terminat",
+        r"|without a reason",
         "terminate time without cause convenience reason notice written prior days either party",
         "Either party may terminate this Agreement at any time, with or without cause, for any"
         " reason or no reason, upon thirty (30) days' prior written notice to the other party.",
+    ),
+    Concept(
+        "Early termination",  # for whatever reason
+        r"get out (of|early)|leave early"
+        r"|\b(end(ed)?|terminated?|cancel(l?ed)?|stop(ped)?)\b.{0,25}\bearl(y|ier)\b"
+        r"|how can.{0,30}(ended|terminated)|how much notice.{0,30}terminat"
+        r"|notice.{0,30}(needed|required).{0,20}terminat",
+        "terminate time cause convenience notice written prior days either party",
+        "Either party may terminate this Agreement at any time upon thirty (30) days' prior written"
+        " notice to the other party; we have the right to terminate it effective upon notice if you"
+        " fail to perform.",
     ),
     Concept(
         "Termination for breach",
@@ -201,7 +210,8 @@ CONCEPTS = (
     ),
     Concept(
         "Indemnity",
-        r"indemni|hold harmless|third[- ]party claim|defend",
+        r"indemni|hold harmless|third[- ]party claim|defend|go(es)? wrong"
+        r"|\bwho('s| is| will be) (liable|responsible)",
         "indemnify defend hold harmless claims losses damages arising third party"
         " expenses attorneys",
         "Each party shall indemnify, defend and hold harmless the other party from and against any"

@@ -54,9 +54,10 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 # "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.": every word but small ones in capitals.
+# The Greek question mark is what fonts without a map give for a semicolon.
 _TITLE = re.compile(
     r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
-    r"(?:[,;]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’/-]*)){0,13}[.;:]"
+    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’/-]*)){0,13}[.;:]"
 )
 _LEADING = re.compile(
     r"\d{1,3}\n|"
@@ -64,8 +65,8 @@ _LEADING = re.compile(
 )
 # A rule for one case only: "12.4 For damage to buildings …", "If the Supplier …".
 _ONE_CASE = re.compile(
-    r"(?:\(?[\w.]{1,6}\)?[.)]?\s+)?(?:For|If|Where|In (?:the )?(?:case|event)|Unless|Except|To the "
-    r"extent|Notwithstanding)\b"
+    r"(?:\(?[\w.]{1,6}[.)]\s*|[\d.]{1,6}\s+)?(?:For|If|When|Where|In (?:the )?(?:case|event)"
+    r"|Unless|Except|To the extent|Notwithstanding)\b"
 )
 _ASKS_OF_A_CASE = re.compile(
     r"\b(if|in case|when|unless|except\w*|fail\w*|late|breach\w*|default)\b", re.IGNORECASE

@@ -11,6 +11,7 @@ CLAUSES = {
     "Renewal": "The term shall be extended for further years unless a party objects.",
     "Notice of non-renewal": "It renews unless either party gives notice sixty days before.",
     "Termination for convenience": "A party may terminate on three (3) months' written notice.",
+    "Early termination": "We may terminate the licence if you do not pay.",
     "Right of first refusal": "The tenant has a right of first refusal.",
     "Change of control": "Upon a merger or the sale of a majority of its voting stock, …",
     "Assignment": "No party may transfer its rights hereunder.",

@@ -54,6 +54,9 @@ def test_a_question_for_a_meaning_is_known() -> None:
     [
         ("Which state's law governs?", "Governing law"),
         ("Can I get out of this without a reason?", "Termination for convenience"),
+        ("Can either party end the agreement early?", "Early termination"),
+        ("Can it be ended early?", "Early termination"),
+        ("Who is liable if something goes wrong?", "Indemnity"),
         ("May the contract be assigned?", "Assignment"),
         ("Is the supplier's liability capped?", "Limitation of liability"),
         ("Who owns the inventions?", "Ownership of intellectual property"),
