@@ -37,6 +37,10 @@ NO_EXTRAS = (
     "-DLLAMA_BUILD_SERVER=OFF",
     "-DLLAVA_BUILD=OFF",
 )
+# No AMX: GCC 12's _tile_loadconfig tells the compiler of 8 of the 64 bytes that it reads (GCC's
+# amxtileintrin.h), the others are never written, and llama.cpp's first product of two rows dies of
+# an illegal instruction. The macro is what ggml's AMX code is compiled under.
+COMPILER_FLAGS = "-U__AMX_INT8__"
 FLAGS = {
     "native": NO_EXTRAS,
     "portable": (
@@ -69,11 +73,11 @@ def folder(flavour: str) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     root = Path(os.environ.get("CLAUSEBOOK_WHEELS") or cache / "clausebook" / "wheels")
     libc = "".join(platform.libc_ver()) or platform.system().lower()
-    name = f"{flavour}-{platform.machine()}-{libc}"
+    built_for = [*FLAGS[flavour], COMPILER_FLAGS]
     if flavour == "native":
-        sets = " ".join(instruction_sets()) or platform.processor() or platform.node()
-        name += "-" + hashlib.sha256(sets.encode()).hexdigest()[:8]
-    return root / name
+        built_for += instruction_sets() or [platform.processor() or platform.node()]
+    digest = hashlib.sha256(" ".join(built_for).encode()).hexdigest()[:8]
+    return root / f"{flavour}-{platform.machine()}-{libc}-{digest}"
 
 
 def find(flavour: str) -> Path | None:
@@ -96,6 +100,8 @@ def build(flavour: str) -> Path:
     """Compiles the wheel; it appears in its folder only when it is whole."""
     flags = " ".join((*FLAGS[flavour], os.environ.get("CLAUSEBOOK_CMAKE_ARGS", ""))).strip()
     environment = os.environ | {"CMAKE_ARGS": flags}
+    for name in ("CFLAGS", "CXXFLAGS"):
+        environment[name] = f"{os.environ.get(name, '')} {COMPILER_FLAGS}".strip()
     minutes = "8" if flavour == "native" else "20"
     print(
         f"Building {PACKAGE} {VERSION} ({flavour}); once on this machine, "

@@ -38,6 +38,16 @@ def test_a_wheel_of_another_processor_is_not_taken(monkeypatch: pytest.MonkeyPat
     assert build_llama.find("portable") is not None
 
 
+@pytest.mark.parametrize("flavour", ["native", "portable"])
+def test_a_wheel_built_with_other_flags_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch, flavour: str
+) -> None:
+    put(flavour)
+    monkeypatch.setattr(build_llama, "COMPILER_FLAGS", "-O0")
+
+    assert build_llama.find(flavour) is None
+
+
 @pytest.mark.parametrize(("libc", "taken"), [("2.30", False), ("2.36", True), ("2.41", True)])
 def test_a_wheel_of_an_older_c_library_fits(
     monkeypatch: pytest.MonkeyPatch, libc: str, taken: bool
