@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -38,7 +38,8 @@ class CacheOptions:
         cells: tokens of all sequences together.
         sequences: most sequences at a time.
         batch: most tokens in one forward.
-        block: tokens of a block, and rows computed at a time when a prompt is read.
+        block: tokens of a block, and rows computed at a time when a prompt is read; 0 for what
+            suits the decoder.
         dtype: how keys and values are kept; None for the decoder's own type.
         packed: keep them in 8 bits, but for the newest and the first block.
         static: decode with fixed shapes; always so on CUDA, where they are captured.
@@ -47,7 +48,7 @@ class CacheOptions:
     cells: int = 5120
     sequences: int = 8
     batch: int = 128
-    block: int = 64
+    block: int = 0
     dtype: torch.dtype | None = None
     packed: bool = False
     static: bool = False
@@ -65,7 +66,7 @@ class TorchBackend:
         fingerprint: str,
         chat_template: str = "",
     ) -> None:
-        config = decoder.config
+        config, options = decoder.config, replace(options, block=options.block or decoder.block)
         self._decoder, self._tokenizer, self._options = decoder, tokenizer, options
         self._chat_template = chat_template
         shape = BlockShape(
@@ -79,7 +80,7 @@ class TorchBackend:
         self._pool = BlockPool(shape, options.cells, decoder.device)
         graphs = decoder.device.type == "cuda"
         static = options.static or graphs
-        bags = decoder.block_dtype != decoder.dtype and not static
+        bags = decoder.sums_rows and not static
         self._workspace = Workspace(self._pool, decoder.dtype, bucketed=static, turned=bags)
         self._bags = BagIndices(config, self._workspace) if bags else None
         self._static: StaticDecoder | None = None

@@ -2,10 +2,10 @@
 
 A processor's 16-bit matrix units are made for many rows. For one row oneDNN's product reads a
 bf16 matrix at half the speed of memory; torch's embedding bag, which is a sum of table rows by
-weight, is the same sum and reads at full speed. So on such a processor the matrices are kept
-transposed, input by output: a decoded token is a weighted sum of rows, and a block of tokens is
-multiplied in fp32, tile by tile, which is faster than in bf16 (and rounds less) wherever there is
-no AMX. Elsewhere a product is `F.linear`.
+weight, is the same sum and reads at full speed. So on a processor 16-bit matrices are kept
+transposed, input by output: a decoded token is a weighted sum of rows. A block of tokens is
+multiplied as it is where there is AMX; elsewhere in fp32, slice by slice, which is faster there
+than in bf16 (and rounds less). On other devices, and in fp32, a product is `F.linear`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from engine.torch_rows import weighted_rows
 
 _SCRATCH_NUMBERS = 1 << 20  # 4 MB: what is widened stays in the cache
 _ALIGNED = 16
+_WIDE = 128  # columns; shorter rows are read slower
 
 
 class Product(Protocol):
@@ -68,58 +69,59 @@ class PlainProduct:
 
 
 class TransposedProduct:
-    """The matrix as C tiles (C, in, out / C), one for each thread at least."""
+    """The matrix as (in, out).
 
-    def __init__(self, tiles: Tensor, bias: Tensor | None, scratch: Tensor) -> None:
-        self._tiles, self._bias, self._scratch = tiles, bias, scratch
-        count, inner, _ = tiles.shape
-        self._rows = torch.arange(count * inner)
-        self._starts = torch.arange(0, count * inner, inner)
+    Args:
+        matrix: (in, out). bias: (out,).
+        parts: how many sums run side by side for one row, each of out / parts columns.
+        scratch: memory in which blocks of tokens are widened to fp32; empty if they aren't.
+    """
+
+    def __init__(self, matrix: Tensor, bias: Tensor | None, parts: int, scratch: Tensor) -> None:
+        self._matrix, self._bias, self._scratch = matrix, bias, scratch
+        inner, out = matrix.shape
+        self._table = matrix.view(inner * parts, out // parts)
+        rows = torch.arange(inner * parts, dtype=torch.int32).view(inner, parts)
+        self._rows = rows.t().reshape(-1)
+        self._starts = torch.arange(0, inner * parts, inner, dtype=torch.int32)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(out, in)."""
-        count, inner, width = self._tiles.shape
-        return count * width, inner
+        return self._matrix.shape[1], self._matrix.shape[0]
 
     def write(self, start: int, values: Tensor) -> None:
-        """Fills rows from `start` on, which are columns of the tiles."""
-        width = self._tiles.shape[2]
-        while len(values):
-            number, column = divmod(start, width)
-            part = values[: width - column]
-            self._tiles[number, :, column : column + len(part)].copy_(part.t())
-            start, values = start + len(part), values[len(part) :]
+        """Fills rows of W from `start` on, which are columns here."""
+        self._matrix[:, start : start + len(values)].copy_(values.t())
 
     def rows(self, indices: Tensor) -> Tensor:
-        """Rows of the matrix, (T, in)."""
-        width = self._tiles.shape[2]
-        return self._tiles[indices // width, :, indices % width]
+        """Rows of W, (T, in)."""
+        return self._matrix[:, indices].t()
 
     def __call__(self, states: Tensor) -> Tensor:
-        """From (T, in) to (T, out): one row in bf16, or any number in fp32."""
-        result = self._many(states) if states.dtype == torch.float32 else self._one(states)
+        """From (T, in) to (T, out): in the matrix's type, or widened in fp32."""
+        if states.dtype != self._matrix.dtype:
+            result = self._widened(states)
+        elif len(states) == 1:
+            result = self._one(states)
+        else:
+            result = torch.mm(states, self._matrix)
         return result if self._bias is None else result + self._bias
 
     def _one(self, states: Tensor) -> Tensor:
-        count, inner, width = self._tiles.shape
-        weights = states[0] if count == 1 else states.expand(count, inner).reshape(-1)
-        table = self._tiles.view(count * inner, width)
-        mixed = weighted_rows(table, self._rows, self._starts, weights)  # (C, out / C)
-        return mixed.view(1, count * width)
+        weights = torch.cat([states] * len(self._starts), 1)[0]
+        return weighted_rows(self._table, self._rows, self._starts, weights).view(1, -1)
 
-    def _many(self, states: Tensor) -> Tensor:
-        """A slice of columns at a time, widened into the scratch memory."""
-        count, inner, width = self._tiles.shape
-        result = states.new_empty(states.shape[0], count * width)
+    def _widened(self, states: Tensor) -> Tensor:
+        """A slice of columns at a time, in fp32 in the scratch memory."""
+        inner, out = self._matrix.shape
+        result = states.new_empty(states.shape[0], out)
         step = max(_ALIGNED, self._scratch.numel() // inner // _ALIGNED * _ALIGNED)
-        for number, tile in enumerate(self._tiles):
-            for start in range(0, width, step):
-                stop = min(width, start + step)
-                wide = self._scratch[: inner * (stop - start)].view(inner, -1)
-                wide.copy_(tile[:, start:stop])
-                first = number * width + start
-                torch.mm(states, wide, out=result[:, first : first + stop - start])
+        for start in range(0, out, step):
+            columns = slice(start, min(out, start + step))
+            wide = self._scratch[: inner * (columns.stop - start)].view(inner, -1)
+            wide.copy_(self._matrix[:, columns])
+            torch.mm(states, wide, out=result[:, columns])
         return result
 
 
@@ -131,24 +133,28 @@ class Products:
         numbers: of all matrices together; transposed ones share one run of memory.
 
     Attributes:
+        transposed: matrices are kept input by output, and one row is a sum of rows.
         widens: blocks of tokens are computed in fp32 although the matrices are bf16.
+        block: how many tokens at a time suit the products: AMX is at its speed from 256 on.
     """
 
     def __init__(self, dtype: torch.dtype, device: torch.device, numbers: int) -> None:
         self.dtype, self.device = dtype, device
-        self.widens = dtype == torch.bfloat16 and device.type == "cpu" and not cpu_has("amx_bf16")
+        self.transposed = dtype == torch.bfloat16 and device.type == "cpu"
+        self.widens = self.transposed and not cpu_has("amx_bf16")
+        self.block = 256 if self.transposed and not self.widens else 64
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
-        self._memory = large_memory(numbers if self.widens else 0, dtype)
+        self._memory = large_memory(numbers if self.transposed else 0, dtype)
 
     def empty(self, out: int, inner: int, bias: Tensor | None = None) -> Product:
         """The product with a matrix (out, in) that is still to be filled."""
-        if not self.widens:
+        if not self.transposed:
             return self.plain(out, inner, bias)
-        if self._scratch.numel() < _ALIGNED * inner:
+        if self.widens and self._scratch.numel() < _ALIGNED * inner:
             self._scratch = torch.empty(_ALIGNED * inner)
-        count = tiles_for(out, torch.get_num_threads())
         memory, self._memory = self._memory[: out * inner], self._memory[out * inner :]
-        return TransposedProduct(memory.view(count, inner, out // count), bias, self._scratch)
+        parts = parts_for(out, torch.get_num_threads())
+        return TransposedProduct(memory.view(inner, out), bias, parts, self._scratch)
 
     def plain(self, out: int, inner: int, bias: Tensor | None = None) -> PlainProduct:
         """The same, by rows on any device: for a matrix whose rows are looked up."""
@@ -167,8 +173,9 @@ def large_memory(numbers: int, dtype: torch.dtype) -> Tensor:
     return torch.frombuffer(memory, dtype=dtype)
 
 
-def tiles_for(out: int, threads: int) -> int:
-    """How many equal tiles: threads or a few more, of an aligned width if possible."""
-    divisors = [count for count in range(threads, 4 * threads + 1) if out % count == 0]
-    aligned = [count for count in divisors if out // count % _ALIGNED == 0]
-    return next(iter(aligned or divisors), 1)
+def parts_for(out: int, threads: int) -> int:
+    """Into how many equal parts columns are cut: one to four a thread, aligned if possible."""
+    counts = [count for count in range(threads, 4 * threads + 1) if out % count == 0]
+    aligned = [count for count in counts if out // count % _ALIGNED == 0]
+    wide = [count for count in aligned if out // count >= _WIDE]
+    return next(iter([*wide[::-1], *aligned, *counts]), 1)

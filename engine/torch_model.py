@@ -44,6 +44,8 @@ class Decoder:
 
     Attributes:
         dtype: type of the matrices. block_dtype: type in which blocks of tokens are computed.
+        block: how many tokens at a time suit it.
+        sums_rows: one token is computed by sums of table rows, as `torch_linear` tells.
         parameters: numbers in the model. nbytes: their bytes.
     """
 
@@ -53,6 +55,7 @@ class Decoder:
         products = Products(dtype, device, config.matrix_numbers)
         self.config, self.dtype, self.device = config, dtype, device
         self.block_dtype = torch.float32 if products.widens else dtype
+        self.block, self.sums_rows = products.block, products.transposed
         self.parameters = self.nbytes = 0
         ends = empty_ends(config, products)
         self._fill(source, ends, None)

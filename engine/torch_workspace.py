@@ -25,7 +25,7 @@ from engine.torch_cells import Cells, Entry
 
 ABSENT = 1 << 40  # a position that no query can see
 _SMALLEST_BUCKET = 4
-_TILE_BLOCKS = 8
+_TILE_TOKENS = 512
 
 
 def bucket_of(blocks: int, most: int) -> int:
@@ -62,8 +62,9 @@ class Workspace:
         self._bucketed, self.bucket = bucketed, 0 if bucketed else self.slots
         numbers = shape.layers * 2 * shape.kv_heads * shape.head_dim * self.slots * shape.tokens
         self._memory = torch.empty(numbers, dtype=dtype, device=self.device)
-        self.tile = _TILE_BLOCKS * shape.tokens
-        self.tiles = -(-self.slots // _TILE_BLOCKS) if turned else 0
+        tile_blocks = _TILE_TOKENS // shape.tokens
+        self.tile = tile_blocks * shape.tokens
+        self.tiles = -(-self.slots // tile_blocks) if turned else 0
         tiles = (shape.layers, shape.kv_heads, self.tiles, shape.head_dim, self.tile)
         self._turned = torch.empty(tiles, dtype=torch.float16)
         self._cells = self._laid_out(self.slots)

@@ -10,9 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine import torch_linear
 from engine.torch_backend import TorchBackend
 from engine.torch_bags import BagAttention
-from engine.torch_linear import Products, TransposedProduct, tiles_for
+from engine.torch_linear import Products, TransposedProduct, parts_for
 from tests.engine.torch_backends import backend_of, decoded, read
 from tests.engine.torch_models import random_tokens, small_decoder
 
@@ -83,35 +84,35 @@ def test_which_way_is_taken() -> None:
     assert isinstance(wide._token_attention(cells, 2), BagAttention)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("parts", [1, 2, 3])
 @pytest.mark.parametrize("bias", [False, True])
-def test_a_transposed_product_is_a_product(count: int, bias: bool) -> None:
-    weight, states = torch.randn(48, 40).bfloat16(), torch.randn(5, 40)
+def test_a_transposed_product_is_a_product(parts: int, bias: bool) -> None:
+    weight, states = torch.randn(48, 40).bfloat16(), torch.randn(5, 40).bfloat16()
     offset = torch.randn(48).bfloat16() if bias else None
-    tiles = torch.empty(count, 40, 48 // count, dtype=torch.bfloat16)
-    product = TransposedProduct(tiles, offset, torch.empty(700))  # a scratch for 16 columns
+    matrix, scratch = torch.empty(40, 48, dtype=torch.bfloat16), torch.empty(700)
+    product = TransposedProduct(matrix, offset, parts, scratch)  # a scratch for 16 columns
     product.write(0, weight[:30])
     product.write(30, weight[30:])
     assert product.shape == (48, 40)
-    expected = states @ weight.float().t() + (offset.float() if bias else 0)
-    assert torch.allclose(product(states), expected, atol=1e-4)
-    one = product(states[:1].bfloat16())
-    assert (one.float() - expected[:1]).abs().max() < 0.25
+    expected = states.float() @ weight.float().t() + (offset.float() if bias else 0)
+    assert torch.allclose(product(states.float()), expected, atol=1e-4)
+    assert torch.allclose(product(states[:1].float()), expected[:1], atol=1e-4)
+    assert (product(states).float() - expected).abs().max() < 0.25
+    assert (product(states[:1]).float() - expected[:1]).abs().max() < 0.25
     assert torch.equal(product.rows(torch.tensor([0, 47, 16])), weight[[0, 47, 16]])
 
 
-def test_a_scratch_grows_with_the_longest_row() -> None:
+def test_a_scratch_grows_with_the_longest_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_linear, "cpu_has", lambda feature: False)
     products = Products(torch.bfloat16, torch.device("cpu"), 80000 * 32)
-    if not products.widens:
-        pytest.skip("this processor multiplies bf16 as it is")
     product = products.empty(32, 80000)
     product.write(0, torch.ones(32, 80000))
     assert torch.equal(product(torch.ones(2, 80000)), torch.full((2, 32), 80000.0))
 
 
-def test_tiles_are_as_many_as_threads_and_aligned() -> None:
-    assert tiles_for(960, 1) == 1
-    assert tiles_for(960, 2) == 2
-    assert tiles_for(960, 16) == 20  # 48 columns each; 16 of 60 wouldn't be aligned
-    assert tiles_for(7, 2) == 7
-    assert tiles_for(11, 2) == 1
+def test_parts_are_for_the_threads_wide_and_aligned() -> None:
+    assert parts_for(960, 1) == 4
+    assert parts_for(960, 2) == 6  # 160 columns each; 8 of 120 wouldn't be aligned
+    assert parts_for(960, 16) == 20  # 48 columns each; none is wide
+    assert parts_for(7, 2) == 7
+    assert parts_for(11, 2) == 1

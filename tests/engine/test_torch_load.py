@@ -128,16 +128,19 @@ def test_with_amx_16_bits_are_multiplied_as_they_are(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = torch.tensor(random_tokens(30))
-    usual = load_decoder(folder, torch.bfloat16, CPU)
+    monkeypatch.setattr(torch_linear, "cpu_has", lambda feature: False)
+    without = load_decoder(folder, torch.bfloat16, CPU)
     monkeypatch.setattr(torch_linear, "cpu_has", lambda feature: True)
-    plain = load_decoder(folder, torch.bfloat16, CPU)
-    assert (usual.block_dtype, plain.block_dtype) == (torch.float32, torch.bfloat16)
-    assert torch.equal(usual._embedding.rows(tokens), plain._embedding.rows(tokens))
-    states = torch.randn(30, usual.config.hidden)
-    wide, narrow = usual.logits(states), plain.logits(states.bfloat16())
+    amx = load_decoder(folder, torch.bfloat16, CPU)
+    assert (without.block_dtype, amx.block_dtype) == (torch.float32, torch.bfloat16)
+    assert (without.block, amx.block) == (64, 256)
+    assert torch.equal(without._embedding.rows(tokens), amx._embedding.rows(tokens))
+    states = torch.randn(30, amx.config.hidden)
+    wide, narrow = without.logits(states), amx.logits(states.bfloat16())
     assert (wide - narrow).abs().max() < 0.05
-    one = usual.logits(states[:1].bfloat16())
-    assert (one - narrow[:1]).abs().max() < 0.05
+    for decoder in (without, amx):
+        one = decoder.logits(states[:1].bfloat16())
+        assert (one - narrow[:1]).abs().max() < 0.05
 
 
 @pytest.mark.model
