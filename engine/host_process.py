@@ -10,6 +10,7 @@ import itertools
 import logging
 import multiprocessing
 import queue
+import signal
 import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -174,7 +175,10 @@ class HostProcess:
             replies.put(None)
 
     def _epitaph(self) -> str:
-        return f"The engine's process ended before the request was done ({self._end()}); try again."
+        advice = "try again"
+        if self._process.exitcode == -signal.SIGILL:
+            advice = "llama.cpp was built for another processor: install it again on this one"
+        return f"The engine's process ended before the request was done ({self._end()}); {advice}."
 
     def _end(self) -> str:
         code = self._process.exitcode

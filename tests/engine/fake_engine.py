@@ -69,6 +69,8 @@ class FakeEngine:
             yield Prefilling(done + 1, 10)
             if turn.user == "dies while reading" or self._dies_once(turn, "reading"):
                 os.kill(os.getpid(), signal.SIGKILL)
+            if turn.user == "meets an unknown instruction":
+                os.kill(os.getpid(), signal.SIGILL)
             if self._stop.is_set():
                 break
         yield Notice(f"cache {use_cache}, at most {sampling.max_tokens}")

@@ -294,6 +294,11 @@ def test_a_question_that_kills_twice_is_given_up(client):
     assert text_of(list(client.ask("c", Turn("?")))) == ANSWER
 
 
+def test_a_build_for_another_processor_is_named(client):
+    with pytest.raises(EngineDied, match=r"signal 4.*built for another processor: install it"):
+        list(client.ask("c", Turn("meets an unknown instruction")))
+
+
 def test_stopped_while_the_process_starts_again(client):
     asked = client.ask("c", Turn("?"))
     next(asked)
