@@ -34,6 +34,7 @@ from rag.types import (
     AnswerDraft,
     AnswerEvent,
     AnswerNotice,
+    Citation,
     EvidenceFound,
     Hit,
     Reading,
@@ -94,8 +95,8 @@ class Answerer:
         self, question: str, conversation: str, ranked: Sequence[Quote], several: bool
     ) -> Iterator[AnswerEvent]:
         """The best quotation, and the model's phrase if that bears it out."""
-        cited, quotation = _quotation(ranked, several)
-        citing = tuple(citations.citation(q) for q in cited)
+        citing = self._cite(_close(ranked))
+        quotation = citations.block(ranked[0], citing[0], 1, several)
         yield AnswerDelta(quotation, citing)
         chosen = self._choose(question, conversation, ranked)
         request = Request(
@@ -110,11 +111,15 @@ class Answerer:
         said = phrase.checked(end.text, [ranked[0].text], question, cut=end.reason == "length")
         if is_chinese(question) and not is_chinese(said):
             said = ""
-        rest = _rest(said, cited, chinese=is_chinese(question))
+        rest = _rest(said, citing, chinese=is_chinese(question))
         if rest:
             yield AnswerDelta(rest)
         stopped = end.reason == "stopped"
         yield Answer(quotation + rest, True, citing, dict(end.stats), stopped)
+
+    def _cite(self, quotes: Sequence[Quote]) -> tuple[Citation, ...]:
+        page = self._library.page
+        return tuple(citations.citation(q, page(q.chunk.document, q.page)) for q in quotes)
 
     def _choose(
         self,
@@ -166,7 +171,7 @@ class Answerer:
         yield EvidenceFound(question, hits)
         closing = survey_text.closing(found, chinese)
         text = "\n".join([*survey_text.lines(found, len(documents) > 1), "", closing])
-        cited = tuple(citations.citation(f.quote) for f in found.found)
+        cited = self._cite([f.quote for f in found.found])
         yield AnswerDelta(text, cited)
         request = self._gist([f.quote for f in found.found], question, conversation)
         end = yield from self._generate(conversation, request)
@@ -196,19 +201,18 @@ def _nothing(question: str) -> Iterator[AnswerEvent]:
     yield Answer(text, found=False, citations=())
 
 
-def _quotation(ranked: Sequence[Quote], several: bool) -> tuple[list[Quote], str]:
-    """The quotations that an answer cites, and the best as Markdown with its mark."""
+def _close(ranked: Sequence[Quote]) -> list[Quote]:
+    """The quotations that an answer cites: the best, and those nearly as good."""
     best = ranked[0]
-    related = [q for q in ranked[1:_CITED] if q.score >= _RELATED * best.score]
-    return [best, *related], citations.block(best, 1, several)
+    return [best, *(q for q in ranked[1:_CITED] if q.score >= _RELATED * best.score)]
 
 
-def _rest(said: str, cited: Sequence[Quote], *, chinese: bool) -> str:
+def _rest(said: str, cited: Sequence[Citation], *, chinese: bool) -> str:
     """What stands below the quotation: the checked phrase, and where else to look."""
     parts = [f"{said} [1]"] if said else []
     places = list(enumerate(cited[1:], start=2))
     if places and chinese:
-        parts.append(f"另见{'、'.join(f'第 {q.page} 页 [{n}]' for n, q in places)}。")
+        parts.append(f"另见{'、'.join(f'第 {c.page} 页 [{n}]' for n, c in places)}。")
     elif places:
-        parts.append(f"See also {', '.join(f'p. {q.page} [{n}]' for n, q in places)}.")
+        parts.append(f"See also {', '.join(f'{c.place} [{n}]' for n, c in places)}.")
     return "".join(f"\n\n{part}" for part in parts)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag.quotes import Quote
-from rag.types import Citation
+from rag.types import Citation, Page
 
 
-def citation(quote: Quote) -> Citation:
+def citation(quote: Quote, page: Page | None) -> Citation:
     """A citation of a quotation: the page on which it begins, and what of it stands there."""
-    return Citation(
-        quote.chunk.document, quote.page, quote.text_on_page, quote.chunk.id, quote.spans
-    )
+    printed = page.printed if page is not None and page.printed != str(page.number) else ""
+    name, text = quote.chunk.document, quote.text_on_page
+    return Citation(name, quote.page, text, quote.chunk.id, quote.spans, printed)
 
 
-def block(quote: Quote, number: int, several_documents: bool = False) -> str:
+def block(quote: Quote, cited: Citation, number: int, several_documents: bool = False) -> str:
     """A quotation as Markdown, verbatim, with its page and the mark of its citation."""
     text = "\n".join(f"> {line}" for line in f"“{quote.text}”".splitlines())
-    where = f"{quote.chunk.document}, p. {quote.page}" if several_documents else f"p. {quote.page}"
+    where = f"{cited.document}, {cited.place}" if several_documents else cited.place
     return f"{text}\n>\n> — {where} [{number}]"
 
 

@@ -77,13 +77,24 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A verbatim quotation and where it stands. `quote` is empty if only the page is known."""
+    """A verbatim quotation and where it stands. `quote` is empty if only the page is known.
+
+    Attributes:
+        page: its place in the file, from 1.
+        printed: the number printed on the page where that is another; else empty.
+    """
 
     document: str
     page: int
     quote: str
     chunk_id: int
     spans: tuple[Span, ...] = ()
+    printed: str = ""
+
+    @property
+    def place(self) -> str:
+        """The page as readers look it up: "p. 12", or "p. 12 (printed 10)"."""
+        return f"p. {self.page}" + (f" (printed {self.printed})" if self.printed else "")
 
 
 @dataclass(frozen=True, slots=True)

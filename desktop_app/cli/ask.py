@@ -157,4 +157,4 @@ def plain(citation: Citation) -> dict[str, Any]:
 def describe(citation: Citation) -> str:
     """A citation as a line."""
     quote = f": “{search.shorten(citation.quote, 160)}”" if citation.quote else ""
-    return f"{citation.document}, p. {citation.page}{quote}"
+    return f"{citation.document}, {citation.place}{quote}"

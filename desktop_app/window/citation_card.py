@@ -34,7 +34,7 @@ class CitationCard(QFrame):
         self.setAccessibleDescription(citation.quote)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         badge = label(str(number), role="badge", scale=0.86)
-        page = label(f"p. {citation.page}", role="strong", scale=0.94)
+        page = label(citation.place, role="strong", scale=0.94)
         name = ElidedLabel(citation.document, role="soft", middle=True)
         head = QHBoxLayout()
         head.setSpacing(8)

@@ -247,5 +247,5 @@ def with_citations(answer: Answer) -> str:
         lines.append("")
     for number, citation in enumerate(answer.citations, 1):
         quote = f" “{' '.join(citation.quote.split())}”" if citation.quote else ""
-        lines.append(f"[{number}] {citation.document}, p. {citation.page}:{quote}".rstrip(":"))
+        lines.append(f"[{number}] {citation.document}, {citation.place}:{quote}".rstrip(":"))
     return "\n".join(lines)

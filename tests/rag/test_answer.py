@@ -183,6 +183,16 @@ def test_the_item_after_the_one_just_quoted(tmp_path: Path) -> None:
     library.close()
 
 
+def test_a_citation_names_the_page_s_printed_number(tmp_path: Path) -> None:
+    pages = ("8. Delivery\nGoods are delivered in Hamburg.", "9. Payment\nInvoices are payable.")
+    text = "\f".join(f"{page}\n\n- {number} -\n" for number, page in enumerate(pages, 11))
+    library = library_of(tmp_path, "filing.txt", text, FakeEmbedder())
+    _, answer = ask(Answerer(library, FakeGenerator()), "Are invoices payable?")
+    assert answer.citations[0].place == "p. 2 (printed 12)"
+    assert "p. 2 (printed 12) [1]" in answer.text
+    library.close()
+
+
 def test_the_title_is_told_of_any_document(library: Library) -> None:
     answerer = Answerer(library, FakeGenerator())
     _, answer = ask(answerer, "What is the title of this document?")

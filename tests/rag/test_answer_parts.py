@@ -11,7 +11,7 @@ from rag.off_topic import off_topic, unnamed
 from rag.opening import opening
 from rag.protocols import PastTurn
 from rag.quotes import Quote, locate
-from rag.types import Chunk, Hit, Span
+from rag.types import Chunk, Hit, Page, Span
 
 TEXT = "9.1 The warranty lasts 24 months.\n9.2 It is void after misuse."
 
@@ -187,18 +187,26 @@ class TestHonesty:
 
 class TestCitations:
     def test_a_citation_is_verbatim_with_its_page(self) -> None:
-        made = citations.citation(quote())
+        made = citations.citation(quote(), None)
         assert (made.document, made.page, made.chunk_id) == ("supply.pdf", 4, 1)
         assert made.quote == "The warranty lasts 24 months."
         assert made.spans == (Span(4, 10, 39),)
 
     def test_the_block_names_the_document_where_there_are_several(self) -> None:
-        assert "p. 4 [2]" in citations.block(quote(), 2)
-        assert "supply.pdf" not in citations.block(quote(), 2)
-        assert "supply.pdf, p. 4 [2]" in citations.block(quote(), 2, several_documents=True)
+        made = citations.citation(quote(), None)
+        assert "p. 4 [2]" in citations.block(quote(), made, 2)
+        assert "supply.pdf" not in citations.block(quote(), made, 2)
+        assert "supply.pdf, p. 4 [2]" in citations.block(quote(), made, 2, several_documents=True)
+
+    def test_the_number_printed_on_a_page_stands_beside_its_place_in_the_file(self) -> None:
+        made = citations.citation(quote(), Page(4, "", printed="C-2"))
+        assert made.place == "p. 4 (printed C-2)"
+        assert "— p. 4 (printed C-2) [1]" in citations.block(quote(), made, 1)
+        assert citations.citation(quote(), Page(4, "", printed="4")).place == "p. 4"
+        assert citations.citation(quote(), Page(4, "")).place == "p. 4"
 
     def test_other_places_are_named_in_the_question_s_language(self) -> None:
-        cited = [quote(), quote("It ends soon.", 0.9, 2)]
+        cited = [citations.citation(q, None) for q in (quote(), quote("It ends soon.", 0.9, 2))]
         assert answer._rest("", cited, chinese=False) == "\n\nSee also p. 4 [2]."
         assert answer._rest("", cited, chinese=True) == "\n\n另见第 4 页 [2]。"
         assert answer._rest("So.", cited[:1], chinese=False) == "\n\nSo. [1]"
@@ -206,13 +214,13 @@ class TestCitations:
     def test_a_quotation_over_two_pages_has_a_span_on_each(self) -> None:
         chunk = Chunk(1, "d", 0, "first half\nsecond half", "", (Span(1, 90, 100), Span(2, 0, 11)))
         assert locate(chunk, 6, 17) == (Span(1, 96, 100), Span(2, 0, 6))
-        made = citations.citation(Quote(chunk.text, chunk, 0, len(chunk.text), 1.0))
+        made = citations.citation(Quote(chunk.text, chunk, 0, len(chunk.text), 1.0), None)
         assert (made.page, made.quote) == (1, "first half")  # a footer lies between the halves
         assert [span.page for span in made.spans] == [1, 2]
 
     def test_a_heading_at_the_end_of_a_page_is_not_the_page_of_its_clause(self) -> None:
         text = "8. Parties.\nNeither party is an agent of the other, and none may say that it is."
         chunk = Chunk(1, "d", 0, text, "", (Span(1, 90, 101), Span(2, 0, len(text) - 12)))
-        made = citations.citation(Quote(text, chunk, 0, len(text), 1.0))
+        made = citations.citation(Quote(text, chunk, 0, len(text), 1.0), None)
         assert made.page == 2
         assert made.quote.startswith("Neither party")

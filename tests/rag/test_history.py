@@ -16,7 +16,7 @@ from rag.types import Answer, Citation, Span
 ANSWER = Answer(
     "按合同第三条 [1].",
     True,
-    (Citation("合同.pdf", 2, "三十日", 7, (Span(2, 4, 7),)),),
+    (Citation("合同.pdf", 2, "三十日", 7, (Span(2, 4, 7),), "ii"),),
     {"ttft_ms": 12.5, "reused_tokens": 3},
 )
 
