@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rag import sentences
 from rag.answer_type import holds_expected
 from rag.chinese import is_chinese
+from rag.denial import contradicts
 from rag.quotes import words
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
@@ -30,6 +31,7 @@ _SAME = 0.8
 _SHORT = 9
 _RUN, _TIMES = 4, 3
 _OWN_CHINESE = 0.9
+_DENIAL = words("cannot not never none")
 _LEAD = re.compile(r"^(so,? )?the (correct )?answer is:?\s*", re.IGNORECASE)
 
 
@@ -37,9 +39,10 @@ def checked(phrase: str, evidence: Sequence[str], question: str, *, cut: bool = 
     """The sentences of `phrase` that one of the evidence bears out; empty if there are none.
 
     Withdrawn are sentences with a number that neither the evidence nor the question holds, with
-    mostly words that neither holds, without the kind of thing asked for, repeated ones and those
-    that go round in circles. A phrase that only says the quotation again is withdrawn whole: the
-    quotation itself is shown. With `cut` the phrase is unfinished, and so is its last sentence.
+    mostly words that neither holds, that deny where the evidence doesn't or the other way round,
+    without the kind of thing asked for, repeated ones and those that go round in circles. A phrase
+    that only says the quotation again is withdrawn whole: the quotation itself is shown. With
+    `cut` the phrase is unfinished, and so is its last sentence.
     """
     kept: list[str] = []
     said = sentences.split(_LEAD.sub("", phrase.strip()))
@@ -62,7 +65,9 @@ def checked(phrase: str, evidence: Sequence[str], question: str, *, cut: bool = 
 def _borne_out(sentence: str, text: str, question: str) -> bool:
     source = f"{text} {question}"
     said, known = words(sentence), words(source)
-    if not said or said <= words(question) or numbers_of(sentence) - numbers_of(source):
+    if not said - words(question) - _DENIAL or numbers_of(sentence) - numbers_of(source):
+        return False
+    if contradicts(sentence, text):
         return False
     enough = _OWN_CHINESE if is_chinese(sentence) else _OWN_WORDS
     return len(said & known) / len(said) >= enough

@@ -83,10 +83,26 @@ class TestPhrase:
             "Our friendly team would love to hear from anybody anywhere.",
             "",
             "The warranty.",
+            "The warranty doesn't last 24 months.",
+            "The warranty cannot be long.",
         ],
     )
     def test_withdraws_what_it_does_not(self, made_up: str) -> None:
         assert phrase.checked(made_up, [self.QUOTE], "How long is the warranty?") == ""
+
+    @pytest.mark.parametrize(
+        ("said", "clause", "shown"),
+        [
+            ("The tenant may assign the lease.", "The Tenant may not assign this Lease.", False),
+            ("The tenant may not assign the lease.", "The Tenant may not assign it.", True),
+            ("Liability is limited to the fees.", "Liability shall not exceed the fees.", True),
+            ("The lease runs five years.", "The Lease runs five years.", True),
+            ("承租人可以转租房屋。", "承租人不得转租房屋。", False),
+            ("承租人不得转租房屋。", "承租人不得转租房屋。", True),
+        ],
+    )
+    def test_a_not_must_be_the_document_s(self, said: str, clause: str, shown: bool) -> None:
+        assert bool(phrase.checked(said, [clause], "What is the rule?")) == shown
 
     def test_takes_spelled_numbers_for_digits(self) -> None:
         evidence_text = "upon giving thirty (30) days notice"
