@@ -15,9 +15,7 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 _FORBIDS = re.compile(
-    r"\b(?:shall|may|must|will|can|does|do|is|are)\s+not\b|\bcannot\b|\bneither\b|\bno\s+(?:party|event)\b"
-    r"|不得|不可|不能|禁止",
-    re.IGNORECASE,
+    r"\b(?:no|not|cannot|never|none|neither|nor|nothing|nobody)\b|n['’]t\b|不|禁止", re.IGNORECASE
 )
 # "shall not exceed" said as "is limited to", "not without consent" as "only with consent".
 _BOUNDS = re.compile(

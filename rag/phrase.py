@@ -14,21 +14,13 @@ from rag import sentences
 from rag.answer_type import holds_expected
 from rag.chinese import is_chinese
 from rag.denial import contradicts
+from rag.numerals import numbers_of
 from rag.quotes import words
 
-_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
-_SPELLED = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-} | {
-    "fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40", "forty-five": "45",
-    "fifty": "50", "sixty": "60", "ninety": "90",
-}  # fmt: skip
-_OWN_WORDS = 0.6
+_OWN_WORDS = 0.8
 _SAME = 0.8
 _SHORT = 9
+_SCRAP = 4  # words
 _RUN, _TIMES = 4, 3
 _OWN_CHINESE = 0.9
 _DENIAL = words("cannot not never none")
@@ -55,7 +47,7 @@ def checked(phrase: str, evidence: Sequence[str], question: str, *, cut: bool = 
             break
         kept.append(sentence.text)
     text = " ".join(kept)
-    if not text or holds_expected(question, text) == 0.0:
+    if not text or holds_expected(question, text) == 0.0 or _scrap(text):
         return ""
     if any(_repeats(text, quotation) for quotation in evidence):
         return ""
@@ -73,6 +65,11 @@ def _borne_out(sentence: str, text: str, question: str) -> bool:
     return len(said & known) / len(said) >= enough
 
 
+def _scrap(text: str) -> bool:
+    """Whether it is too little to say anything: "The Royalty Fees."."""
+    return not is_chinese(text) and len(text.split()) < _SCRAP and not numbers_of(text)
+
+
 def _circles(sentence: str) -> bool:
     """Whether some words in a row come three times."""
     row = sentence.lower().split()
@@ -83,10 +80,3 @@ def _circles(sentence: str) -> bool:
 def _repeats(text: str, quotation: str) -> bool:
     said, quoted = words(text), words(quotation)
     return len(quoted) > _SHORT and len(said & quoted) >= _SAME * len(said | quoted)
-
-
-def numbers_of(text: str) -> set[str]:
-    """Numbers of a text in digits without separators, spelled ones up to ninety included."""
-    digits = {m.replace(",", "").rstrip(".") for m in _NUMBER.findall(text)}
-    spelled = {_SPELLED[w] for w in re.findall(r"[a-z-]+", text.lower()) if w in _SPELLED}
-    return digits | spelled

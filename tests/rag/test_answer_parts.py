@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag import answer, citations, evidence, honesty, phrase, prompt
+from rag.numerals import numbers_of
 from rag.off_topic import off_topic, unnamed
 from rag.opening import opening
 from rag.protocols import PastTurn
@@ -85,6 +86,8 @@ class TestPhrase:
             "The warranty.",
             "The warranty doesn't last 24 months.",
             "The warranty cannot be long.",
+            "The Goods.",
+            "It is seven hundred and ninety-nine months from acceptance.",
         ],
     )
     def test_withdraws_what_it_does_not(self, made_up: str) -> None:
@@ -96,6 +99,12 @@ class TestPhrase:
             ("The tenant may assign the lease.", "The Tenant may not assign this Lease.", False),
             ("The tenant may not assign the lease.", "The Tenant may not assign it.", True),
             ("Liability is limited to the fees.", "Liability shall not exceed the fees.", True),
+            ("The seller is an agent.", "Nothing makes the Seller an agent.", False),
+            (
+                "It ends on 30 days notice.",
+                "It ends, with or without cause, on 30 days notice.",
+                True,
+            ),
             ("The lease runs five years.", "The Lease runs five years.", True),
             ("承租人可以转租房屋。", "承租人不得转租房屋。", False),
             ("承租人不得转租房屋。", "承租人不得转租房屋。", True),
@@ -124,7 +133,7 @@ class TestPhrase:
     @given(st.text(max_size=80))
     def test_never_shows_a_number_of_its_own(self, said: str) -> None:
         shown = phrase.checked(said, [self.QUOTE], "How long?")
-        assert phrase.numbers_of(shown) <= {"24"}
+        assert numbers_of(shown) <= {"24"}
 
 
 @pytest.mark.parametrize(
