@@ -18,6 +18,7 @@ from rag.numerals import numbers_of
 from rag.quotes import words
 
 _OWN_WORDS = 0.8
+_FEW = 3  # of so many words one may be the model's own
 _SAME = 0.8
 _SHORT = 9
 _SCRAP = 4  # words
@@ -62,7 +63,8 @@ def _borne_out(sentence: str, text: str, question: str) -> bool:
     if contradicts(sentence, text):
         return False
     enough = _OWN_CHINESE if is_chinese(sentence) else _OWN_WORDS
-    return len(said & known) / len(said) >= enough
+    own = len(said - known)
+    return own <= (1 - enough) * len(said) or (own == 1 and len(said) == _FEW)
 
 
 def _scrap(text: str) -> bool:

@@ -97,7 +97,7 @@ class TestPhrase:
         ("said", "clause", "shown"),
         [
             ("The tenant may assign the lease.", "The Tenant may not assign this Lease.", False),
-            ("The tenant may not assign the lease.", "The Tenant may not assign it.", True),
+            ("The tenant may not assign the lease.", "The Tenant may not assign this Lease.", True),
             ("Liability is limited to the fees.", "Liability shall not exceed the fees.", True),
             ("The seller is an agent.", "Nothing makes the Seller an agent.", False),
             (
