@@ -58,7 +58,8 @@ else
   $python packaging/addon.py $work/clausebook $out
   step "Other processors, and this one"
   packaging/cpu_check.sh $python
-  $python packaging/speed_check.py .venv/bin/python $python
+  # A time, and so no condition: other jobs on the machine change it. It is printed.
+  $python packaging/speed_check.py .venv/bin/python $python || true
 fi
 cp $work/documents/clausebook.cdx.json $out/
 $python packaging/integrity.py $out
