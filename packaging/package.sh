@@ -59,7 +59,7 @@ else
   step "Other processors, and this one"
   packaging/cpu_check.sh $python
   # A time, and so no condition: other jobs on the machine change it. It is printed.
-  $python packaging/speed_check.py .venv/bin/python $python || true
+  $python packaging/speed_check.py .venv/bin/python $python --limit inf
 fi
 cp $work/documents/clausebook.cdx.json $out/
 $python packaging/integrity.py $out

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+WORDS = frozenset({"cannot", "not", "never", "none"})  # they alone say nothing new
 _DENIES = re.compile(
     r"\b(?:no|not|cannot|never|none|neither|nor|nothing|nobody|without|unable|refus\w+|prohibit\w*|"
     r"forb\w+)\b|n['’]t\b|[不无未没非禁]",

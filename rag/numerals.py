@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 _DIGITS = re.compile(r"\d[\d,.]*\d|\d")
 _WORD = re.compile(r"[a-z]+")
@@ -23,12 +22,16 @@ _UNITS = {
     )
 }
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_BETWEEN = re.compile(r"[\s-]+(?:and\s+)?")
+_UNIT, _ANY = "|".join(_UNITS), "|".join([*_UNITS, "hundred", *_SCALES])
+_SPELLED = re.compile(
+    rf"(?<![a-z])(?:{_UNIT})(?![a-z])(?:(?:[\s-]+|\s+and\s+)(?:{_ANY})(?![a-z]))*"
+)
 
 
 def numbers_of(text: str) -> set[str]:
     """Each number in digits, without separators and zeros after the point."""
-    return {_plain(found) for found in _DIGITS.findall(text)} | set(_spelled(text.lower()))
+    runs = (_WORD.findall(run) for run in _SPELLED.findall(text.lower()))
+    return {_plain(found) for found in _DIGITS.findall(text)} | {str(_value(run)) for run in runs}
 
 
 def _plain(digits: str) -> str:
@@ -37,33 +40,14 @@ def _plain(digits: str) -> str:
     return f"{whole}{point}{rest}" if rest else whole
 
 
-def _spelled(text: str) -> Iterator[str]:
-    """Numbers of runs such as "seven hundred and ninety-nine"."""
-    run: list[str] = []
-    end = 0
-    for match in _WORD.finditer(text):
-        word = match.group()
-        known = word in _UNITS or (run and (word == "hundred" or word in _SCALES))
-        if run and not (known and _BETWEEN.fullmatch(text, end, match.start())):
-            if word == "and" and text[end : match.start()].isspace():
-                continue  # decided by what follows it
-            yield str(_value(run))
-            run = []
-            known = word in _UNITS
-        if known:
-            run.append(word)
-            end = match.end()
-    if run:
-        yield str(_value(run))
-
-
 def _value(run: list[str]) -> int:
+    """Of a run such as "seven hundred and ninety-nine"."""
     total = part = 0
     for word in run:
         if word == "hundred":
             part *= 100
         elif word in _SCALES:
             total, part = total + part * _SCALES[word], 0
-        else:
+        elif word != "and":
             part += _UNITS[word]
     return total + part

@@ -10,10 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rag import sentences
+from rag import denial, sentences
 from rag.answer_type import holds_expected
 from rag.chinese import is_chinese
-from rag.denial import contradicts
 from rag.numerals import numbers_of
 from rag.quotes import words
 
@@ -24,7 +23,6 @@ _SHORT = 9
 _SCRAP = 4  # words
 _RUN, _TIMES = 4, 3
 _OWN_CHINESE = 0.9
-_DENIAL = words("cannot not never none")
 _LEAD = re.compile(r"^(so,? )?the (correct )?answer is:?\s*", re.IGNORECASE)
 
 
@@ -58,9 +56,9 @@ def checked(phrase: str, evidence: Sequence[str], question: str, *, cut: bool = 
 def _borne_out(sentence: str, text: str, question: str) -> bool:
     source = f"{text} {question}"
     said, known = words(sentence), words(source)
-    if not said - words(question) - _DENIAL or numbers_of(sentence) - numbers_of(source):
+    if not said - words(question) - denial.WORDS or numbers_of(sentence) - numbers_of(source):
         return False
-    if contradicts(sentence, text):
+    if denial.contradicts(sentence, text):
         return False
     enough = _OWN_CHINESE if is_chinese(sentence) else _OWN_WORDS
     own = len(said - known)
