@@ -145,7 +145,7 @@ def models(folder: Path) -> Iterator[Component]:
     """The default models, if they are in the folder."""
     models_folder = folder / "_internal" / "models"
     for path in sorted(models_folder.rglob("*")):
-        if path.suffix in (".gguf", ".onnx"):
+        if path.suffix in (".gguf", ".data"):
             texts = tuple(sorted(models_folder.glob("LICENSE.*")))
             name = path.stem if path.suffix == ".gguf" else path.parent.name
             digest = sha256(path)

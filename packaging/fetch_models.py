@@ -179,8 +179,9 @@ def stamp_text(models: Path) -> str:
         for name in package.files:
             path = models / package.target / name
             sizes[f"{package.target}/{name}"] = path.stat().st_size if path.is_file() else -1
-    onnx = models / "all-MiniLM-L6-v2" / "model.onnx"
-    sizes["model.onnx"] = onnx.stat().st_size if onnx.is_file() else -1
+    for name in ("model.onnx", "model.onnx.data"):
+        path = models / "all-MiniLM-L6-v2" / name
+        sizes[name] = path.stat().st_size if path.is_file() else -1
     sources = [Path(__file__), Path(__file__).with_name("export_embedder.py")]
     return json.dumps({"sizes": sizes, "made by": [sha256(path) for path in sources]}, indent=1)
 

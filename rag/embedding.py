@@ -46,7 +46,8 @@ class OnnxEmbedder:
         onnxruntime.disable_telemetry_events()
         try:
             self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-            # A path, not bytes: the session would keep those beside its own copy of the weights.
+            # A path, not bytes: the session keeps those beside its own copy of the weights, and
+            # can't map weights that lie beside the graph.
             self._session: Any = onnxruntime.InferenceSession(
                 str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
             )

@@ -106,4 +106,9 @@ def test_the_export_is_reproducible(embedder_folder: Path, tmp_path: Path) -> No
 
     again = export(tmp_path)
 
-    assert again.read_bytes() == (embedder_folder / "model.onnx").read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("model.onnx*")) == [
+        "model.onnx",
+        "model.onnx.data",
+    ]
+    for path in (again, tmp_path / "model.onnx.data"):
+        assert path.read_bytes() == (embedder_folder / path.name).read_bytes()

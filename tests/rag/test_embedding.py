@@ -44,6 +44,20 @@ def test_a_model_cut_short_is_said(tmp_path: Path, embedder_folder: Path) -> Non
 
 
 @pytest.mark.model
+@pytest.mark.parametrize("kept", [0, 4096])
+def test_weights_that_are_missing_or_cut_short_are_said(
+    tmp_path: Path, embedder_folder: Path, kept: int
+) -> None:
+    for name in ("tokenizer.json", "model.onnx"):
+        (tmp_path / name).write_bytes((embedder_folder / name).read_bytes())
+    if kept:
+        with (embedder_folder / "model.onnx.data").open("rb") as weights:
+            (tmp_path / "model.onnx.data").write_bytes(weights.read(kept))
+    with pytest.raises(EmbedderError, match="missing or damaged"):
+        load_embedder(tmp_path)
+
+
+@pytest.mark.model
 def test_the_two_embedders_give_the_same_vectors(embedder_folder: Path) -> None:
     pytest.importorskip("sentence_transformers")
     fast, reference = load_embedder(embedder_folder), SentenceTransformerEmbedder(embedder_folder)
