@@ -38,6 +38,9 @@ EXCLUDED = [
     *(f"PIL._{name}" for name in ("avif", "webp", "imagingcms", "imagingft", "imagingmath")),
     *("PIL._imagingmorph", "PIL._imagingtk", "PIL.ImageQt", "PIL.ImageTk"),
 ]
+# PyInstaller's own hook imports Qt in every process, the workers' too (0.1 s each); what it sets,
+# the launcher sets.
+NEEDLESS_HOOKS = {"pyi_rth_pyside6"}
 # The parts of Qt that no window of ours uses; several pull in Qml and Quick (25 MB).
 UNWANTED = re.compile(
     r"PySide6/Qt/(qml/|plugins/(qmltooling|sqldrivers|multimedia|sceneparsers|renderers"

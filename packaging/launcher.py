@@ -5,6 +5,7 @@ found after everything that the program ships itself.
 """
 
 import multiprocessing
+import os
 import sys
 from pathlib import Path
 
@@ -16,8 +17,15 @@ def use_addons() -> None:
         sys.path.extend(str(path) for path in sorted(folder.iterdir()) if path.is_dir())
 
 
+def name_qt_plugins() -> None:
+    """Tells Qt where its plugins lie, should a window be opened."""
+    below = Path("PySide6") if sys.platform == "win32" else Path("PySide6", "Qt")
+    os.environ["QT_PLUGIN_PATH"] = str(Path(sys._MEIPASS) / below / "plugins")  # type: ignore[attr-defined]
+
+
 if __name__ == "__main__":
     use_addons()
+    name_qt_plugins()
     multiprocessing.freeze_support()
     from desktop_app.__main__ import main
 

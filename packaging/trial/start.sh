@@ -5,9 +5,10 @@
 set -eu
 . /tmp/trial/common.sh
 log="$HOME/.local/state/clausebook/log/worker.log"
-loads() { grep -c "the models are loaded" "$log" 2>/dev/null || true; }
+loads() { cat "$log" 2>/dev/null | grep -c "the models are loaded" || true; }
 more_loads() { [ "$(loads)" -gt "$before" ]; }
-painted() { [ "$(xwd -root -silent | cksum)" != "$empty" ]; }
+# A picture is taken only when there is a window: one after another would keep the program waiting.
+painted() { visible && [ "$(xwd -root -silent | cksum)" != "$empty" ]; }
 # Sum over a process's memory in kB: memory PID FIELD, all of it or only files of models.
 memory() { awk -v field="$2:" '$1 == field { sum += $2 } END { print sum + 0 }' "/proc/$1/smaps"; }
 of_models() {
