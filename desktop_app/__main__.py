@@ -17,6 +17,8 @@ def main() -> None:
     """Runs the program and exits with its code."""
     # Without this onnxruntime reports its use and keeps an id of the machine in the user's home.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    # 16 turns of a loop: else numpy's idle threads take a core from each process as it starts.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     multiprocessing.freeze_support()
     try:
         code = run(sys.argv[1:])
@@ -42,13 +44,15 @@ def run(argv: Sequence[str]) -> int:
         )
         return COMMAND_FAILED
     from desktop_app import logs, paths
-    from desktop_app.window.app import run_window
-    from desktop_app.worker_client import WorkerOptions
+    from desktop_app.worker_client import WorkerClient, WorkerOptions
 
     logs.set_up(paths.log_folder(), "window", debug=arguments.debug)
     library = str(arguments.library) if arguments.library else ""
-    options = WorkerOptions(library, arguments.backend, arguments.model)
-    return run_window(arguments.files, options)
+    client = WorkerClient(WorkerOptions(library, arguments.backend, arguments.model))
+    client.launch()  # it loads the models while Qt is loaded here
+    from desktop_app.window.app import run_window
+
+    return run_window(client, arguments.files)
 
 
 def has_display() -> bool:

@@ -153,13 +153,15 @@ class Composition:
         self._on_notice = on_notice
         self._makers = makers or Makers()
         self._lock = threading.RLock()
+        self._loading = threading.Lock()  # its own: who wants the engine doesn't wait for this
         self._engine: Any = None
         self._embedder: Embedder | None = None
+        self._begun = False
 
     @property
     def embedder(self) -> Embedder:
         """The embedder; loaded at the first use."""
-        with self._lock:
+        with self._loading:
             if self._embedder is None:
                 self._embedder = self._makers.embedder(self.settings.embedder)
             return self._embedder
@@ -176,17 +178,21 @@ class Composition:
             return self._engine
 
     def begin_engine(self) -> None:
-        """Starts the engine's process and returns at once.
+        """Starts the engine's process, once, and returns at once.
 
         What is wrong with the model is told where the engine is first waited for.
         """
-        engine = self.engine
+        if self._begun:
+            return
+        self._begun = True
+        with contextlib.suppress(Exception):
+            engine = self.engine
 
-        def start() -> None:
-            with contextlib.suppress(Exception):
-                engine.start()
+            def start() -> None:
+                with contextlib.suppress(Exception):
+                    engine.start()
 
-        threading.Thread(target=start, name="begin-engine", daemon=True).start()
+            threading.Thread(target=start, name="begin-engine", daemon=True).start()
 
     @property
     def engine_started(self) -> bool:
@@ -239,9 +245,10 @@ class Composition:
             stale = self._engine is not None and _engine_part(settings) != _engine_part(
                 self.settings
             )
-            if settings.embedder != self.settings.embedder:
-                self._embedder = None
-            self.settings = settings
+            with self._loading:
+                if settings.embedder != self.settings.embedder:
+                    self._embedder = None
+                self.settings = settings
             if stale:
                 self.close()
 

@@ -26,8 +26,8 @@ class FakeWorkerClient:
 
     pid: int | None = 1
 
-    def __init__(self, on_reply: Callable[[records.Reply], None] | None = None) -> None:
-        self.on_reply = on_reply or (lambda reply: None)
+    def __init__(self) -> None:
+        self.on_reply: Callable[[records.Reply], None] = lambda reply: None
         self.sent: list[records.Request] = []
         self.started = False
         self.closed = False
@@ -44,7 +44,8 @@ class FakeWorkerClient:
     def next_job(self) -> int:
         return next(self._jobs)
 
-    def start(self) -> None:
+    def start(self, on_reply: Callable[[records.Reply], None]) -> None:
+        self.on_reply = on_reply
         self.started = True
         self.reply(records.Started(0, 1, "fake"))
 

@@ -111,6 +111,9 @@ class Worker:
         self._answering.call(self._warm_up)
         with contextlib.suppress(EOFError, OSError):
             while data := connection.recv_bytes():
+                # The window asks as soon as it is shown. Till then the two have a core each, where
+                # there are two; a third process would keep the window waiting.
+                self._composition.begin_engine()
                 try:
                     self._take(records.decode_request(data))
                 except CodecError:
@@ -139,8 +142,6 @@ class Worker:
     def _warm_up(self) -> None:
         """Loads the models before the first question; what is missing is told now."""
         try:
-            # Its process loads the language model while this one loads the embedder.
-            self._composition.begin_engine()
             _ = self._composition.embedder
             self._composition.engine.start()
             logger.info("the models are loaded")

@@ -55,22 +55,20 @@ def run_worker(connection: Connection, options: WorkerOptions) -> None:
 
 
 class WorkerClient:
-    """Starts the worker, sends it requests and hands each reply to `on_reply`.
+    """Starts the worker, sends it requests and hands each reply to a callback.
 
-    `on_reply` runs on the reader thread: a window passes a Qt signal's `emit`.
     `target` is what the process runs; tests give their own.
     """
 
     def __init__(
         self,
         options: WorkerOptions,
-        on_reply: Callback,
         *,
         target: Callable[[Connection, WorkerOptions], None] = run_worker,
         restarts: int = 3,
     ) -> None:
         self._options = options
-        self._on_reply = on_reply
+        self._on_reply: Callback = lambda reply: None
         self._target = target
         self._restarts = restarts
         self._jobs = itertools.count(1)
@@ -90,14 +88,27 @@ class WorkerClient:
         """A job number that was not given before."""
         return next(self._jobs)
 
-    def start(self) -> None:
-        """Starts the process and the reader thread. Returns at once; `Started` follows."""
+    def launch(self) -> None:
+        """Starts the process and returns at once; what it says waits for `start`.
+
+        The window launches it before it builds itself, so that both begin at the same time.
+        """
+        if self._process is None:
+            self._spawn()
+            atexit.register(_close, weakref.ref(self))
+
+    def start(self, on_reply: Callback) -> None:
+        """Hands each reply to `on_reply` from now on; launches the process if need be.
+
+        `on_reply` runs on the reader thread: a window passes a Qt signal's `emit`. `Started`
+        comes first.
+        """
         if self._reader is not None:
             return
-        self._spawn()
+        self.launch()
+        self._on_reply = on_reply
         self._reader = threading.Thread(target=self._read, name="worker-reader", daemon=True)
         self._reader.start()
-        atexit.register(_close, weakref.ref(self))
 
     def send(self, request: records.Request) -> int:
         """Sends a request; returns its job. A worker that just died answers it with `Failed`."""

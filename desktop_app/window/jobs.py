@@ -27,14 +27,11 @@ class Client(Protocol):
 
     def next_job(self) -> int: ...
 
-    def start(self) -> None: ...
+    def start(self, on_reply: Callable[[records.Reply], None]) -> None: ...
 
     def send(self, request: records.Request) -> int: ...
 
     def close(self, timeout: float = 5.0) -> None: ...
-
-
-MakeClient = Callable[[Callable[[records.Reply], None]], Client]
 
 
 class Jobs(QObject):
@@ -52,15 +49,15 @@ class Jobs(QObject):
     failed = Signal(object)
     _arrived = Signal(object)
 
-    def __init__(self, make_client: MakeClient) -> None:
+    def __init__(self, client: Client) -> None:
         super().__init__()
+        self.client = client
         self._handlers: dict[int, Handler] = {}
         self._arrived.connect(self._dispatch, Qt.ConnectionType.QueuedConnection)
-        self.client = make_client(self._arrived.emit)
 
     def start(self) -> None:
         """Starts the worker; returns at once."""
-        self.client.start()
+        self.client.start(self._arrived.emit)
 
     def submit(self, kind: type, on_reply: Handler | None = None, **fields: Any) -> int:
         """Sends a request of `kind`; its replies go to `on_reply` until the last one came."""

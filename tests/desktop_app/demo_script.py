@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from desktop_app import records
 from rag.types import Answer, Document
 from tests.desktop_app.demo_worker import STATS, DemoWorker, canned
 
@@ -13,14 +11,14 @@ SAMPLES = Path(__file__).resolve().parent.parent.parent / "assets" / "samples"
 PAGES = {"supply-agreement": 9, "master-agreement": 103, "purchase-contract-zh": 6}
 
 
-def demo_worker(on_reply: Callable[[records.Reply], None], sample: str) -> DemoWorker:
+def demo_worker(sample: str) -> DemoWorker:
     """A worker with the samples in its library and answers about one of them."""
     documents = [
         Document(f"{name}.pdf", str(SAMPLES / f"{name}.pdf"), "", pages, pages * 3, "")
         for name, pages in PAGES.items()
     ]
     script = CHINESE if sample.endswith("zh") else RICH if sample == "rich" else ENGLISH
-    return DemoWorker(on_reply, documents, script)
+    return DemoWorker(documents, script)
 
 
 _SUPPLY = "supply-agreement.pdf"

@@ -43,13 +43,8 @@ def canned(document: str, quotes: list[tuple[int, str]], text: str) -> Answer:
 class DemoWorker(FakeWorkerClient):
     """Answers like the worker, from a script, with the delays of a small model."""
 
-    def __init__(
-        self,
-        on_reply: Callable[[records.Reply], None],
-        documents: list[Document],
-        script: dict[str, Answer],
-    ) -> None:
-        super().__init__(on_reply)
+    def __init__(self, documents: list[Document], script: dict[str, Answer]) -> None:
+        super().__init__()
         self.documents = documents
         self.script = script
         self.entries: list[records.ConversationEntry] = []

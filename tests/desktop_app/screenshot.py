@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
@@ -85,7 +86,7 @@ class Driver:
         settings = settings_module.change(settings_module.Settings(), {"theme": arguments.theme})
         state = WindowState(Path(os.environ["CLAUSEBOOK_HOME"]) / "window.ini")
         began = time.monotonic()
-        self.controller = build_window(self.application, self.make_client, settings, state)
+        self.controller = build_window(self.application, self.make_client(), settings, state)
         self.window = self.controller.window
         width, height = (int(n) for n in arguments.size.split("x"))
         self.window.setGeometry(0, 0, width, height)
@@ -103,14 +104,14 @@ class Driver:
             self.application.primaryScreen().grabWindow(0).save(str(arguments.final))
         self.window.close()
 
-    def make_client(self, on_reply: Callable[..., None]) -> object:
+    def make_client(self) -> Any:
         if self.arguments.worker == "real":
             from desktop_app.worker_client import WorkerClient, WorkerOptions
 
-            return WorkerClient(WorkerOptions(), on_reply)
+            return WorkerClient(WorkerOptions())
         from tests.desktop_app.demo_script import demo_worker
 
-        return demo_worker(on_reply, self.arguments.sample)
+        return demo_worker(self.arguments.sample)
 
     def tour(self) -> None:
         """Every state of the window, with canned answers."""

@@ -182,15 +182,26 @@ def test_models_are_listed_added_and_removed(cli: Cli, tmp_path: Path) -> None:
 def test_without_a_command_the_window_opens(
     monkeypatch: pytest.MonkeyPatch, contract: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from desktop_app import worker_client
     from desktop_app.window import app
 
     opened: list[Any] = []
+    launched: list[Any] = []
+
+    class Client:
+        def __init__(self, options: worker_client.WorkerOptions) -> None:
+            self.options = options
+
+        def launch(self) -> None:
+            launched.append(self)
+
+    monkeypatch.setattr(worker_client, "WorkerClient", Client)
     monkeypatch.setattr(app, "run_window", lambda *a: opened.append(a) or 7)
     assert entry.run([]) == 7
     assert entry.run([str(contract), "--library", "/l", "--backend", "torch"]) == 7
-    assert opened[0][0] == []
-    assert opened[1][0] == [contract]
-    assert (opened[1][1].library, opened[1][1].backend) == ("/l", "torch")
+    assert [client for client, _ in opened] == launched
+    assert [files for _, files in opened] == [[], [contract]]
+    assert (launched[1].options.library, launched[1].options.backend) == ("/l", "torch")
     with pytest.raises(SystemExit):
         entry.run(["no-such-file.pdf"])
     assert "no command and no file" in capsys.readouterr().err

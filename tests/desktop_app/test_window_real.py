@@ -33,7 +33,7 @@ def open_window(qtbot: QtBot, tmp_path: Path, home: Path) -> Iterator[Open]:
     def make() -> Controller:
         controller = build_window(
             QApplication.instance(),  # type: ignore[arg-type]
-            lambda on_reply: WorkerClient(WorkerOptions(), on_reply),
+            WorkerClient(WorkerOptions()),
             Settings(theme="light"),
             WindowState(tmp_path / "window.ini"),
         )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +23,34 @@ def test_a_fresh_process_shows_the_window_soon_and_imports_nothing_heavy(tmp_pat
 
     assert shown.heavy == ()
     assert shown.processor < 1.5  # wall time is a benchmark's: bench_window
+
+
+_RUN = """
+import sys
+from PySide6.QtCore import QTimer
+from desktop_app.fake_worker_client import FakeWorkerClient
+from desktop_app.window.app import run_window
+client = FakeWorkerClient()
+QTimer.singleShot(0, lambda: print("shown", flush=True))
+code = run_window(client)
+print("closed" if client.closed else "left open")
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_closes_the_window_and_the_worker(
+    tmp_path: Path, home: Path, number: signal.Signals
+) -> None:
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    with subprocess.Popen(
+        [sys.executable, "-c", _RUN], stdout=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "shown\n"
+        process.send_signal(number)
+        assert process.communicate(timeout=20)[0] == "closed\n"
+    assert process.returncode == 0
 
 
 def test_building_asks_nothing_of_the_worker(qtbot: QtBot, tmp_path: Path) -> None:

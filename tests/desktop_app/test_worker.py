@@ -48,8 +48,8 @@ class Window:
     ) -> None:
         self.replies: queue.Queue[records.Reply] = queue.Queue()
         options = WorkerOptions(str(library), "fake", model)
-        self.client = WorkerClient(options, self.replies.put, target=target)
-        self.client.start()
+        self.client = WorkerClient(options, target=target)
+        self.client.start(self.replies.put)
         self.news: list[records.Reply] = []
 
     def send(self, kind: type, **fields: Any) -> int:

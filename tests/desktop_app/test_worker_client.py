@@ -47,10 +47,10 @@ def start() -> Iterator[Start]:
         target: Callable[..., None] = echo, **options: int
     ) -> tuple[WorkerClient, queue.Queue]:
         replies: queue.Queue[records.Reply] = queue.Queue()
-        client = WorkerClient(WorkerOptions(model="m"), replies.put, target=target, **options)
+        client = WorkerClient(WorkerOptions(model="m"), target=target, **options)
         clients.append(client)
-        client.start()
-        client.start()
+        client.start(replies.put)
+        client.start(replies.put)
         return client, replies
 
     yield make
@@ -67,6 +67,27 @@ def test_a_request_is_answered_and_a_bad_reply_skipped(
     assert replies.get(timeout=20) == records.Delta(job, "问题?")
     assert replies.get(timeout=20) == records.Finished(job)
     assert "can't be read" in caplog.text
+
+
+def test_what_a_launched_worker_says_waits_until_somebody_listens() -> None:
+    client, replies = WorkerClient(WorkerOptions(), target=echo), queue.Queue[records.Reply]()
+    client.launch()
+    launched = client.pid
+    job = client.send(records.Ask(client.next_job(), "", "q"))
+    client.start(replies.put)
+    assert replies.get(timeout=20) == records.Started(0, launched or 0, "")
+    assert replies.get(timeout=20) == records.Delta(job, "q")
+    client.close()
+
+
+def test_a_launched_worker_ends_with_a_program_that_never_listened() -> None:
+    client = WorkerClient(WorkerOptions(), target=echo)
+    client.launch()
+    launched = client.pid
+    client.close()
+    assert launched
+    with pytest.raises(ProcessLookupError):
+        os.kill(launched, 0)
 
 
 def test_a_dead_worker_is_started_again_with_one_notice(start: Start) -> None:
@@ -112,8 +133,8 @@ def test_a_callback_that_raises_does_not_end_the_reader(caplog: pytest.LogCaptur
         if isinstance(reply, records.Started):
             raise RuntimeError("a fault in the window")
 
-    client = WorkerClient(WorkerOptions(), handle, target=echo)
-    client.start()
+    client = WorkerClient(WorkerOptions(), target=echo)
+    client.start(handle)
     assert isinstance(seen.get(timeout=20), records.Started)
     client.send(records.Ask(1, "", "q"))
     assert seen.get(timeout=20) == records.Delta(1, "q")
@@ -138,8 +159,8 @@ def test_options_want_an_absolute_library(tmp_path: Path) -> None:
 
 def test_the_fake_answers_and_remembers() -> None:
     replies: list[records.Reply] = []
-    fake = FakeWorkerClient(replies.append)
-    fake.start()
+    fake = FakeWorkerClient()
+    fake.start(replies.append)
     fake.answer_with(records.Ask, lambda r: [records.Delta(r.job, r.question.upper())])
     fake.answer_with(records.Doctor, lambda r: [records.Failed(r.job, "no", "do this")])
     job = fake.send(records.Ask(fake.next_job(), "", "a"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
@@ -67,17 +66,14 @@ class Harness:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         self.qtbot = qtbot
         self.state = WindowState(folder / "window.ini")
+        self.worker = FakeWorkerClient()
         self.controller = build_window(
-            QApplication.instance(), self._make, settings or Settings(theme="light"), self.state
+            QApplication.instance(), self.worker, settings or Settings(theme="light"), self.state
         )  # type: ignore[arg-type]
         self.window = self.controller.window
         self.chat = self.window.chat
         self.model = self.controller.model
         qtbot.addWidget(self.window)
-
-    def _make(self, on_reply: Callable[[records.Reply], None]) -> FakeWorkerClient:
-        self.worker = FakeWorkerClient(on_reply)
-        return self.worker
 
     # the worker's side
 

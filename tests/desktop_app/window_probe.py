@@ -33,8 +33,8 @@ class Painted(QObject):
 
 application = make_application(["probe"])
 state = WindowState(Path(sys.argv[1]) / "window.ini")
-make = lambda on_reply: WorkerClient(WorkerOptions(), on_reply)
-window = build_window(application, make, Settings(), state).window
+client = WorkerClient(WorkerOptions())
+window = build_window(application, client, Settings(), state).window
 painted = Painted()
 window.centralWidget().installEventFilter(painted)
 window.show()
