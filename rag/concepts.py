@@ -99,11 +99,13 @@ def _compiled() -> Patterns:
         lexicon_mergers,
         lexicon_privacy,
         lexicon_secrecy,
+        lexicon_supply,
     )
 
     modules = (
         lexicon_general,
         lexicon_commercial,
+        lexicon_supply,
         lexicon_secrecy,
         lexicon_mergers,
         lexicon_privacy,

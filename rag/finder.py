@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag import honesty, main_terms, quotes, reference, rewrite, title
+from rag import hallmarks, honesty, main_terms, quotes, reference, rewrite, title
+from rag.answer_type import holds_expected
 from rag.clause_topics import topic
 from rag.concepts import expand
 from rag.history import Message
@@ -73,6 +74,8 @@ class Finder:
             return hits
         alone = search(full.question, asked.documents, k=_PASSAGES)
         merged: dict[int, Hit] = {}
+        if asked.goes_on:  # the item after stands behind the one that was shown
+            merged = {hit.chunk.id: hit for hit in search(asked.shown, asked.documents, k=1)}
         for pair in zip(hits, alone, strict=False):
             for hit in pair:
                 merged.setdefault(hit.chunk.id, hit)
@@ -86,8 +89,12 @@ class Finder:
         if asked.goes_on and ranked and quotes.follows(ranked[0], asked.shown):
             return ranked
         full, later = asked.full, asked.full.dependent
-        ways = {full.text, full.question}
-        silent = all(honesty.silent(way, hits, ranked, follow_up=later) for way in ways)
+        # What the questions before it asked for is no sign for this one.
+        kind = full.question if expand(full.question).names else ""
+        silent = all(
+            honesty.silent(way, hits, ranked, follow_up=later, kind=kind)
+            for way in {full.text, full.question}
+        )
         return [] if silent or (later and off_topic(full.question, hits)) else ranked
 
     def _rank(self, asked: Asked, hits: Sequence[Hit]) -> list[Quote]:
@@ -99,7 +106,7 @@ class Finder:
             _RANKED_FOR_NEXT if asked.goes_on else _RANKED,
             asked.full.context,
         )
-        if asked.full.dependent and asked.shown:
+        if asked.full.dependent and asked.shown and not _holds_more(asked, ranked):
             ranked.sort(key=lambda quote: quote.text_on_page == asked.shown)
         if asked.goes_on:
             ranked.sort(key=lambda quote: not quotes.follows(quote, asked.shown))
@@ -127,3 +134,21 @@ class Finder:
             chunks = self._library.chunks(asked.only)
             return main_terms.find(topic("Parties"), self._library, [asked.only], chunks)
         return None
+
+
+def _holds_more(asked: Asked, ranked: Sequence[Quote]) -> bool:
+    """Whether what the last answer quoted answers this question too, and better than the next.
+
+    "What security must it give?" – "For how much?": the sentence has the amount, and no other is of
+    that kind of clause.
+    """
+    first = ranked[0] if ranked else None
+    if first is None or first.text_on_page != asked.shown:
+        return False
+    kinds = () if expand(asked.full.question).names else expand(asked.full.text).names
+    others = [q for q in ranked if q.text_on_page != asked.shown][:1]
+    return (
+        holds_expected(asked.full.question, first.text) == 1.0
+        and hallmarks.borne(kinds, first.text) is True
+        and not any(hallmarks.borne(kinds, other.text) for other in others)
+    )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from rag.wording import near
+from rag.wording import near, then
 
 # By the name of the concept (`rag.concepts`), over lower-case text with single spaces.
 _HALLMARKS = {
@@ -20,9 +20,9 @@ _HALLMARKS = {
     "Dispute resolution": r"arbitrat|mediat|disput|controvers|good faith",
     "Renewal": r"\brenew|successive|additional (term|period)|"
     + near(r"extend|extension", r"\bterm|agreement|period|year"),
-    "Notice of non-renewal": near(
-        r"\brenew|non-?renew|extend|extension", r"notice|notif|unless|intent|elect|desire|wish"
-    ),
+    "Notice of non-renewal": r"\A(?!.*\binsur).*?(?:"
+    + near(r"\brenew|non-?renew|extend|extension", r"notice|notif|unless|intent|elect|desire|wish")
+    + r")",
     "Termination for convenience": near(
         r"terminat|cancel",
         r"without cause|(any|no) reason|no cause|convenience|at will|at any time|any time upon"
@@ -32,7 +32,12 @@ _HALLMARKS = {
     + r"|terminat\w*[^.;]{0,120}\b(days?|months?)\b[^.;]{0,40}notice[^.;]{0,30}[.;]"
     r"|terminat\w*[^.;]{0,80}notice[^.;]{0,60}\b(days?|months?)\b[^.;]{0,30}[.;]",
     "Early termination": r"terminat|cancel|\bend (this|the) ",
-    "Termination for breach": r"breach|default|\bcure|remed|\bfail",
+    "Termination for breach": near(
+        r"(?<!not to )\bterminate[sd]?\b|\bcancel|\bremove[sd]?\b|\bend (this|the) ",
+        r"breach|default|\bcure|remed|\bfail|\bif\b|\bcause\b|insolven|bankrupt",
+    )
+    + r"|events? of default|material breach",
+    "Remedies for breach": r"injuncti|equitabl|specific performance|remed|damages|liable",
     "Effects of termination": near(
         r"terminat|expir", r"\bupon\b|\bafter\b|following|surviv|cease|continu"
     ),
@@ -51,7 +56,7 @@ _HALLMARKS = {
     + r"|(sole|exclusive) remedy",
     "Disclaimer of warranties": r"disclaim|implied|as[- ]is|no (other )?(warrant|representation)",
     "No challenge": near(
-        r"challeng|contest|attack|impugn|\bquestion(s|ed|ing)?\b",
+        r"challeng|contest|attack|impugn|\bquestion\b",
         r"validity|ownership|\btitle|enforceab|\bmarks?\b|trademark|patent|registration|terminat",
     )
     + r"|covenants? not to sue|not (to )?(sue|challeng|contest)|jeopardi[sz]e",
@@ -72,11 +77,12 @@ _HALLMARKS = {
     ),
     "Non-competition": r"\bcompet(e|es|ing|itive|itors?)\b|non-?compet|"
     r"(shall|will|agrees?|may) not[^.;]{0,80}\b(market|sell|distribut|promot|commerciali|engage"
-    r"|operate|enter into|carry on|offer|handle|perform)",
+    r"|operate|enter into|carry on|offer|handle|perform\b)",
     "Exclusivity": r"(?<!non-)(?<!non)(?<!and )\bexclusiv(e|ely|ity)\b"
     r"(?! (jurisdiction|venue|remed|of\b|forum|govern|propert|owner|courts?))"
     r"|\bsole (supplier|distributor|provider|source|agent|licensee)|only (supplier|source)"
-    r"|(shall|will|agrees?|may) not[^.;]{0,80}\b(appoint|engage|grant|purchase|obtain|permit)",
+    r"|(shall|will|agrees?|may) not[^.;]{0,80}\b(appoint|engage|grant|purchase(?! orders?)|obtain"
+    r"|permit)",
     "Non-solicitation of customers": r"solicit|divert|entic|take away",
     "Non-solicitation of employees": near(
         r"\bsolicit|\bhir(e|es|ing)\b|recruit|entic|poach|\binduc", r"employ|staff|personnel"
@@ -96,7 +102,8 @@ _HALLMARKS = {
         r"\bpric|\brates?\b|\bfees?\b|charge",
     ),
     "Minimum commitment": near(
-        r"minimum|at least|not? (less|fewer) than|guarante|commit\w* to|take[- ]or[- ]pay",
+        r"minimum|(at least|not? (less|fewer) than)(?! [\w-]+( \(\d+\))? (business |calendar )?"
+        r"(day|hour|week|month)s?\b)|guarante|commit\w* to|take[- ]or[- ]pay",
         r"purchas|order|quantit|volume|amount|unit|payment|\bfees?\b|\$|annual|royalt|spend|\bbuy"
         r"|\bpay\b|per (month|year|quarter)",
     ),
@@ -107,7 +114,8 @@ _HALLMARKS = {
     "Ownership of intellectual property": r"\bown(s|ed|ership|er)?\b|\btitle\b|propert(y|ies) of"
     r"|belong|\bvest|for hire|\bassigns?\b|sole property|exclusive property",
     "Licence grant": near(
-        r"\bgrant|\bgive|\bpermi|\bhave\b|\bhas\b|authori[sz]|\bmay\b|entitle",
+        r"\bgrant|\bgive|\bpermit(s|ted)? (the|it|you|to)\b|\bhave\b|\bhas\b|authori[sz]"
+        r"|\bmay\b|entitle",
         r"licen[cs]e|right to (use|market|sell|distribut|publish)|\buse of\b",
     ),
     "Perpetual licence": r"perpetual|irrevocabl|in perpetuity",
@@ -131,7 +139,30 @@ _HALLMARKS = {
     ),
     "Late payment": r"interest|\blate\b|overdue|past due|delinquen|suspend|surcharge",
     "Service levels": r"availab|uptime|service level|respon(se|d)|percent|%",
+    "Delivery": r"deliver|\bship|freight|carrier|\bfob\b|incoterm|\brisk of",
+    "Title and risk": near(r"\btitle|\brisk|ownership", r"\bpass|transfer|\bloss|damage|\bvest"),
+    "Return of goods": r"\breturn",
+    "Remaining stock": near(
+        r"inventor|\bstock|unsold|remaining|products|goods", r"terminat|expir|sell[- ]off|repurchas"
+    ),
+    "Changing an order": near(r"\border", r"cancel|reschedul|\bchang|postpon|push(ed)?[- ]?out"),
+    "Discount": r"discount|rebate|\bmargin|mark-?up",
+    "Property of a party": r"\bown(s|ed|ership|er)?\b|\btitle\b|propert(y|ies) of|belong"
+    r"|(sole|exclusive|remain\w*)[^.;]{0,30} property",
+    "Security for payment": r"letters? of credit|collateral|security (interest|deposit)|\bliens?\b"
+    r"|\bguarant|" + then(r"secur(e|ed|es|ity)\b", r"\bpa(y|id)|obligation|perform", 60),
+    "Milestones": r"milestone",
+    "Territory": r"territor|countr|worldwide|\barea\b|\bmarket\b",
+    "Upkeep of premises": r"repair|maintain|remodel|refurbish|renovat|decorat|good condition",
+    "Training": r"\btrain",
 }
+
+
+# "“Affiliate” means …": tells what a word means, and rules nothing.
+_DEFINITION = re.compile(
+    r"(\(?\w{1,4}[.)] )?[\"“”'‘][^\"“”]{2,60}[\"“”'’],? (shall )?(mean|ha(s|ve) the meaning)"
+    r"|for (the )?purposes? of (this|the) definition"
+)
 
 
 @cache
@@ -141,9 +172,14 @@ def _compiled(name: str) -> re.Pattern[str] | None:
 
 
 def borne(names: Iterable[str], text: str) -> bool | None:
-    """Whether a text bears the hallmarks of all these kinds of clause; None if none is known."""
+    """Whether a text bears the hallmarks of all these kinds of clause; None if none is known.
+
+    A definition bears none.
+    """
     patterns = [p for p in map(_compiled, names) if p is not None]
     if not patterns:
         return None
     plain = " ".join(text.lower().split())
+    if _DEFINITION.match(plain):
+        return False
     return all(pattern.search(plain) for pattern in patterns)

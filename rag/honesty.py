@@ -42,10 +42,13 @@ class Signs:
     hallmark: float
 
 
-def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote]) -> Signs:
-    """The signs for a question, its passages and their ranked sentences (at least one each)."""
+def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote], kind: str = "") -> Signs:
+    """The signs for a question, its passages and their ranked sentences (at least one each).
+
+    `kind` is the part of the question that tells the kind of clause, if not all of it does.
+    """
     asked = words(question)
-    expansion = expand(question)
+    expansion = expand(kind or question)
     best = max(len(asked & words(h.chunk.text + " " + h.chunk.section)) for h in hits)
     own = max(len(asked & words(q.text)) for q in ranked[:3])
     total = max(1, len(asked))
@@ -93,11 +96,16 @@ def likelihood(found: Signs) -> float:
 
 
 def silent(
-    question: str, hits: Sequence[Hit], ranked: Sequence[Quote], *, follow_up: bool = False
+    question: str,
+    hits: Sequence[Hit],
+    ranked: Sequence[Quote],
+    *,
+    follow_up: bool = False,
+    kind: str = "",
 ) -> bool:
-    """True if the documents don't say."""
+    """True if the documents don't say; `kind` as in `signs`."""
     if not hits or not ranked:
         return True
     usual = THRESHOLD if expand(question).names else UNKNOWN_KIND
     least = FOLLOW_UP if follow_up else usual + UNNAMED * unnamed(question, hits)
-    return likelihood(signs(question, hits, ranked)) < least
+    return likelihood(signs(question, hits, ranked, kind)) < least

@@ -95,7 +95,8 @@ CONCEPTS = (
     Concept(
         "Price restrictions",
         r"(price|pricing|rate|fee)s?.{0,40}(increase|raise|restrict|change|adjust|limit|cap|reduce)"
-        r"|(increase|raise|restrict|adjust|change)\w*.{0,30}(price|fee|rate)",
+        r"|(increase|raise|restrict|adjust|change)\w*.{0,30}(price|fee|rate)"
+        r"|\b(price|fee|rate|cost)s?\b.{0,15}\b(go|goes|going|gone) (up|down)",
         "price increase percent exceed adjustment year consumer index raise notice fee rate",
         "Prices may be increased not more than once a year, by no more than the increase in the"
         " consumer price index or five percent, upon ninety days' written notice.",
@@ -198,7 +199,7 @@ CONCEPTS = (
     ),
     Concept(
         "Payment",
-        r"\bpay(s|able|ment|ments|ing)?\b|\binvoic|\bfees?\b|\bprice\b|\bcharges?\b|compensation"
+        r"\bpa(y|id)(s|able|ment|ments|ing)?\b|\binvoic|\bfees?\b|\bprice\b|\bcharges?\b|compensation"
         r"|remunerat|\bcosts?\b",
         "pay payment invoice days receipt due fee amount price net monthly compensation rate",
         "Customer shall pay each undisputed invoice within thirty (30) days after receipt; in"

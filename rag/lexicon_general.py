@@ -26,7 +26,8 @@ CONCEPTS = (
     ),
     Concept(
         "Agreement date",
-        r"\b(date|when).{0,30}\b(agreement|contract|document)\b.{0,20}(made|dated|signed|executed)?"
+        r"\b(date|when)(?!.*\b(end|ends|ended|expire|expires|over|stop|terminate[ds]?)\b).{0,30}"
+        r"\b(agreement|contract|document)\b.{0,20}(made|dated|signed|executed)?"
         r"|\bdate of (this|the) (agreement|contract)|agreement date|signing date",
         "dated made entered day date",
         "This Agreement is made and entered into as of this 1st day of January, 2015, by and"
@@ -48,7 +49,8 @@ CONCEPTS = (
         r"|expir(y|e|es|ation)|how long (is|does|will|do).{0,30}(term|agreement|contract)"
         r"|how long (does|will|do) (the|this|my|our) (franchise|licen[cs]e|lease|policy|tenancy"
         r"|appointment|employment|engagement|loan)\b.{0,20}\b(last|run|continue)"
-        r"|\bduration\b|termination date",
+        r"|\bduration\b|termination date|\bwhen (does|do|will|is|are|must) .{0,40}"
+        r"\b(end|ends|expire|over|run out)\b",
         "term commence expire continue period year initial until unless earlier terminated effect",
         "The initial term of this Agreement shall commence on the Effective Date and shall continue"
         " in full force and effect for a period of five (5) years, unless earlier terminated as"
@@ -81,7 +83,8 @@ CONCEPTS = (
     ),
     Concept(
         "Jurisdiction and venue",
-        r"\bjurisdiction|\bvenue\b|\bcourts?\b|where .{0,30}\b(sue|suit|litigat)|forum",
+        r"\bjurisdiction|\bvenue\b|\bcourts?\b|\b(where|can|may) .{0,30}\b(sue|sued|suit|litigat)"
+        r"|forum",
         "jurisdiction venue courts exclusive submit consent county state federal action proceeding",
         "Each party irrevocably submits to the exclusive jurisdiction and venue of the state and"
         " federal courts located in that county for any action arising out of this Agreement.",
@@ -117,11 +120,26 @@ CONCEPTS = (
     Concept(
         "Termination for breach",
         r"terminat\w*.{0,40}(breach|default|for cause|\bcure)|material breach|\bcure\b"
-        r"|events? of default|default\b|remed(y|ies) (for|of) breach",
+        r"|events? of default|default\b|remed(y|ies) (for|of) breach"
+        r"|\b(terminat|remov|dismiss)\w*\b.{0,30}\b(why|when|grounds?|reasons?|what for)\b"
+        r"|\b(why|grounds?|reasons?)\b.{0,50}\bterminat"
+        r"|\b(when|what)\b.{0,40}\b(be (terminated|removed|dismissed|replaced)"
+        r"|terminate (me|us|it|the agreement|this agreement))",
         "terminate breach material default cure days notice written remedy fails"
         " insolvency bankruptcy",
         "Either party may terminate this Agreement if the other party materially breaches any"
-        " provision and fails to cure such breach within thirty days after written notice.",
+        " provision and fails to cure such breach within thirty days after written notice; we have"
+        " the right to terminate it effective upon notice if you fail to perform.",
+    ),
+    Concept(
+        "Remedies for breach",
+        r"\b(covenant|agreement|contract|promise|restriction|obligation|term)s?\b.{0,20}"
+        r"\b(broken|breach|violat)\w*|\b(break|breach|violat)\w*\b.{0,20}\b(covenant|agreement"
+        r"|contract|promise|restriction|obligation|terms?)\b|injuncti",
+        "breach injunctive relief irreparable harm remedies equitable damages violation entitled",
+        "A breach would cause irreparable harm for which damages are no adequate remedy; the other"
+        " party shall be entitled to injunctive relief and specific performance in addition to any"
+        " other remedies.",
     ),
     Concept(
         "Effects of termination",
@@ -167,7 +185,8 @@ CONCEPTS = (
     Concept(
         "Limitation of liability",
         r"liab(le|ility|ilities).{0,40}(cap|capped|limit|maximum|exclu)|(limit|cap|maximum)\w*"
-        r"\b.{0,40}liab|consequential|indirect damages|(how is )?liability\b",
+        r"\b.{0,40}(liab|damages)|consequential|indirect damages|(how is )?liability\b"
+        r"|go(es)? wrong|\bwho('s| is| will be) (liable|responsible)",
         "liability limited event exceed aggregate consequential incidental indirect"
         " special punitive"
         " damages lost profits shall liable total",
@@ -234,7 +253,8 @@ CONCEPTS = (
     ),
     Concept(
         "Amendment and waiver",
-        r"\bamend|modif|variation|waive",
+        r"\bamend|modif|variation|waive|\b(agreement|contract|terms)\b.{0,20}\b(changed|altered)"
+        r"|\b(change|alter)\b.{0,20}\b(agreement|contract|terms)\b",
         "amendment modify writing signed parties waiver no effective unless",
         "No amendment, modification or waiver of this Agreement shall be effective unless in"
         " writing and signed by both parties.",

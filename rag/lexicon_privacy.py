@@ -2,9 +2,7 @@
 
 from rag.concepts import Concept
 
-_USER = (
-    r"\b(my|me|i|you|your|we|apps?|site|website|users?|customers?|privacy|phone|personal|data)\b"
-)
+_USER = r"\b(you|your|apps?|site|website|users?|privacy|phone|personal|data)\b"
 
 
 def _concept(name: str, asked: str, terms: str, wording: str) -> Concept:

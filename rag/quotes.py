@@ -71,8 +71,8 @@ _ONE_CASE = re.compile(
 _ASKS_OF_A_CASE = re.compile(
     r"\b(if|in case|when|unless|except\w*|fail\w*|late|breach\w*|default)\b", re.IGNORECASE
 )
-# A form to be filled in: "[party]", "[ ]", "____".
-_BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}")
+# A form to be filled in: "[party]", "[ ]", "____"; and "2.5 Selection of Premises | 5".
+_BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}|\A\d+(?:\.\d+)+\s[^|]*\|\s*\d{1,3}\Z")
 
 _WHO = re.compile(
     r"(?:and |so )?who(?:'s| is| are| was| were) (?:the |an? )?(?P<term>[\w -]{3,40}?)s? ?\??$",
@@ -160,6 +160,8 @@ def rank(
     if not found:
         return []
     expansion = expand(question, context)
+    if context and not expansion.names:  # "For how much?" asks on about what was asked before
+        expansion = expand(f"{context} {question}")
     found = _likely(found, question, context, expansion)
     near, meaning, usual = _meanings(found, question, context, expansion.wordings, embedder)
     signs, weight, said = _words_asked(found, question, context, expansion)
@@ -231,7 +233,8 @@ def is_form(text: str) -> bool:
 
 
 def _is_heading(text: str) -> bool:
-    return bool(_HEADING.fullmatch(text) or _TITLE.fullmatch(text))
+    line = " ".join(text.split())
+    return bool(_HEADING.fullmatch(line) or _TITLE.fullmatch(line))
 
 
 def _candidates(text: str) -> list[Sentence]:

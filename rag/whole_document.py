@@ -31,6 +31,11 @@ _DUTIES = re.compile(
     r"(?:.*?\b(?:of|for)\s+(?:the\s+)?(?P<party>[\w -]+?))?\s*[?.]*$",
     re.IGNORECASE,
 )
+_WHOSE = re.compile(
+    r"\b(?P<party>[a-z-]+)['’]s? (?:[a-z]+ )?(?:obligations?|duties|responsibilities)\b",
+    re.IGNORECASE,
+)
+_EVERYBODY = {"party", "parties", "agreement", "contract", "document"}
 _DUTIES_ZH = re.compile(
     r"(?P<party>[甲乙买卖]方|供应商|承包人|发包人)?的?(全部|所有|主要)?(义务|责任)有?哪些"
 )
@@ -89,7 +94,9 @@ def recognise(question: str) -> Survey | None:
         groups = match.groupdict()
         return Survey("mentions", (groups.get("term") or groups.get("term2") or "").strip())
     if match := _DUTIES.search(question) or _DUTIES_ZH.search(question):
-        return Survey("duties", (match.group("party") or "").strip())
+        whose = match.group("party") or ((own := _WHOSE.search(question)) and own["party"]) or ""
+        whose = whose.strip()
+        return Survey("duties", "" if whose.lower() in _EVERYBODY else whose)
     if _TERMS.search(question):
         return Survey("terms")
     return None

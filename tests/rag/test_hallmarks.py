@@ -33,6 +33,19 @@ CLAUSES = {
     "Liquidated damages": "as liquidated damages and not as a penalty",
     "Warranty": "warrants the goods for two years",
     "Insurance": "shall maintain product liability insurance",
+    "Termination for breach": "We may terminate it if you do not pay.",
+    "Remedies for breach": "The owner is entitled to injunctive relief.",
+    "Delivery": "The goods are shipped FOB Hamburg.",
+    "Title and risk": "Title passes when the goods are handed to the carrier.",
+    "Return of goods": "No goods may be returned without our consent.",
+    "Remaining stock": "After termination the Dealer may sell its inventory.",
+    "Changing an order": "The Buyer may cancel a purchase order.",
+    "Discount": "at a rebate of five percent",
+    "Property of a party": "The moulds remain the sole property of the Customer.",
+    "Milestones": "for each milestone reached",
+    "Territory": "in Norway and the other countries listed",
+    "Upkeep of premises": "shall keep the shop in good repair and condition",
+    "Training": "The staff shall be trained by us.",
 }
 
 
@@ -51,6 +64,17 @@ def test_a_clause_bears_the_hallmark_of_its_kind(name: str) -> None:
         ("Change of control", "Words in the singular include the plural."),
         ("Insurance", "This Agreement may be signed in counterparts."),
         ("Most favoured customer", "The price list may be changed by the Company."),
+        ("Termination for breach", "The tenant agrees not to terminate the lease if it is sold."),
+        ("Termination for breach", "Upon termination the Fee is payable in case of breach."),
+        (
+            "Change of control",
+            "“Affiliate” means a company in which it has the majority of shares.",
+        ),
+        ("Change of control", "For the purposes of this definition a merger is a transfer."),
+        ("Minimum commitment", "shall pay each invoice at least ten (10) days before delivery"),
+        ("Notice of non-renewal", "notice of the non-renewal of its insurance"),
+        ("Exclusivity", "shall not be bound by terms in the Purchase Orders"),
+        ("Licence grant", "all permits and licences of the seller are valid"),
     ],
 )
 def test_another_clause_does_not(name: str, other: str) -> None:

@@ -65,6 +65,27 @@ def test_a_question_for_a_meaning_is_known() -> None:
         ("What is the definition of superior proposal?", "Superior proposal"),
         ("Does the app track my location?", "Location"),
         ("逾期付款的违约金？", "违约责任"),
+        ("Why can the landlord terminate the lease?", "Termination for breach"),
+        ("What are the grounds for termination?", "Termination for breach"),
+        ("What happens if the contract is breached?", "Remedies for breach"),
+        ("When does the agreement end?", "Term and expiry"),
+        ("How can the contract be changed?", "Amendment and waiver"),
+        ("Is there a limit on damages?", "Limitation of liability"),
+        ("Where can I sue them?", "Jurisdiction and venue"),
+        ("Can prices go up?", "Price restrictions"),
+        ("How is the agent paid?", "Payment"),
+        ("When does title pass?", "Title and risk"),
+        ("Who bears the risk of loss?", "Title and risk"),
+        ("Can goods be returned?", "Return of goods"),
+        ("What happens to unsold stock when it ends?", "Remaining stock"),
+        ("Can I cancel a purchase order?", "Changing an order"),
+        ("What discount does the dealer get?", "Discount"),
+        ("Who pays for the freight?", "Bearing of costs"),
+        ("Who owns the tooling?", "Property of a party"),
+        ("What milestones are there?", "Milestones"),
+        ("Which countries does it cover?", "Territory"),
+        ("Do I have to renovate the shop?", "Upkeep of premises"),
+        ("How much training do I get?", "Training"),
         ("How long does the warranty last?", "Warranty"),
         ("Who are the parties?", "Parties"),
     ],
@@ -73,9 +94,16 @@ def test_the_kind_of_clause_is_recognised(question: str, concept: str) -> None:
     assert concept in expand(question, most=3).names
 
 
+def test_the_end_of_an_agreement_is_not_its_date() -> None:
+    assert "Agreement date" not in expand("When does the agreement end?").names
+    assert "Agreement date" in expand("When was the agreement signed?").names
+
+
 def test_concepts_of_users_need_a_user() -> None:
     assert "Sale of data" in expand("do you sell it?").names
     assert "Sale of data" not in expand("Where may the distributor sell the goods?").names
+    assert "Location" not in expand("Do I have to renovate my location?").names
+    assert "Payment data" not in expand("Can I cancel a purchase order?").names
     assert "Location" in expand("location", "Consider the privacy policy; location").names
 
 

@@ -46,6 +46,8 @@ def library(tmp_path: Path) -> Iterator[Library]:
         ("这份合同的主要条款是什么？", Survey("terms")),
         ("List all obligations of the supplier", Survey("duties", "supplier")),
         ("What are the obligations of the Customer?", Survey("duties", "Customer")),
+        ("What are the reseller's obligations?", Survey("duties", "reseller")),
+        ("What are the parties' main duties?", Survey("duties")),
         ("Which clauses mention termination?", Survey("mentions", "termination")),
         ("哪些条款提到违约金？", Survey("mentions", "违约金")),
         ("How is payment made?", None),
