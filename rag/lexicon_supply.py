@@ -45,7 +45,7 @@ CONCEPTS = (
     Concept(
         "Bearing of costs",
         r"who (pays?|bears?|covers?|is paying|will pay) for\b|\bat (whose|who's) (cost|expense)"
-        r"|who (bears?|covers?|pays?) (the )?.{0,30}\b(costs?|expenses?|freight|taxes|duties)",
+        r"|who (bears?|covers?) (the )?.{0,30}\b(costs?|expenses?|freight|taxes|duties)",
         "cost costs expense expenses bear borne sole responsible own responsibility",
         "Each party shall bear its own costs and expenses; the Company shall be solely responsible"
         " for, and shall pay, all costs of the work at its own expense.",
