@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from engine.errors import EngineError
 
 NAME = "lock"
+_AGAIN = 0.05  # seconds between two tries
 
 
 class FolderInUse(EngineError):
@@ -22,19 +24,24 @@ class FolderLock:
         self._path = folder / NAME
         self._handle: int | None = None
 
-    def acquire(self) -> None:
-        """Takes the lock. Raises FolderInUse if another program has it."""
+    def acquire(self, patience: float = 0.0) -> None:
+        """Takes the lock; waits `patience` seconds for it if need be.
+
+        Raises:
+            FolderInUse: another program has it.
+        """
         if self._handle is not None:
             return
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            _lock(handle)
-        except OSError as error:
-            os.close(handle)
-            raise FolderInUse(
-                "The conversation is open in another Clausebook; close it there first."
-            ) from error
+        end = time.monotonic() + patience
+        while not _locked(handle):
+            if time.monotonic() >= end:
+                os.close(handle)
+                raise FolderInUse(
+                    "The conversation is open in another Clausebook; close it there first."
+                )
+            time.sleep(_AGAIN)
         self._handle = handle
 
     def release(self) -> None:
@@ -42,6 +49,15 @@ class FolderLock:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+
+def _locked(handle: int) -> bool:
+    """Whether the lock could be taken."""
+    try:
+        _lock(handle)
+    except OSError:
+        return False
+    return True
 
 
 def _lock(handle: int) -> None:

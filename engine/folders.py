@@ -19,6 +19,8 @@ from engine.folder_lock import FolderLock
 from engine.transcript_file import NAME, folder_name, read_header
 
 SHARED = "shared"
+# An engine whose program was killed still writes what it keeps, and holds its folders till then.
+PATIENCE = 5.0
 
 
 class Folders:
@@ -63,7 +65,7 @@ class Folders:
             self._disk.make_folder(self.root)
             self._disk.make_folder(folder)
             lock = FolderLock(folder)
-            lock.acquire()
+            lock.acquire(PATIENCE)
             self._locks[conversation] = lock
             for path in folder.glob("*.tmp"):
                 self._disk.remove(path)

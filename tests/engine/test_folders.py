@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,8 @@ def test_damaged_and_moved_folders_are_not_listed(tmp_path: Path) -> None:
         read_header(folders.transcript("c"))
 
 
-def test_a_folder_is_held_by_one(tmp_path: Path) -> None:
+def test_a_folder_is_held_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.folders.PATIENCE", 0.1)
     folders, others = Folders(tmp_path), Folders(tmp_path)
     path = create(folders, "a")
     (path.parent / "cache.tmp").touch()
@@ -68,3 +71,17 @@ def test_size_and_shared_place(tmp_path: Path) -> None:
     assert folders.nbytes("a") == size
     assert folders.nbytes("b") == 0
     assert folders.shared("k") == tmp_path / "shared" / "k"
+
+
+def test_a_folder_that_is_given_back_soon_is_waited_for(tmp_path: Path) -> None:
+    # as by an engine whose program was killed, and which still writes
+    folders, others = Folders(tmp_path), Folders(tmp_path)
+    path = create(folders, "a")
+    folders.acquire("a")
+    timer = threading.Timer(0.3, folders.close)
+    timer.start()
+    began = time.monotonic()
+    assert others.acquire("a") == path.parent
+    assert time.monotonic() - began > 0.2
+    timer.join()
+    others.close()
