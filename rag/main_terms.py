@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag import quotes, sentences
+from rag.captions import is_form
 from rag.clause_topics import Topic
 from rag.library import Library
 from rag.quotes import Quote
@@ -66,7 +67,7 @@ def _opening(topic: Topic, chunks: Sequence[Chunk]) -> Quote | None:
     for chunk in (c for c in chunks if c.page <= _OPENING):
         for sentence in sentences.split(chunk.text):
             text = sentence.text
-            if _fits(text, topic) and not quotes.is_form(text):
+            if _fits(text, topic) and not is_form(text):
                 return Quote(text, chunk, sentence.start, sentence.stop, 1.0)
     return None
 
@@ -125,7 +126,7 @@ def _weight(quote: Quote) -> float:
 def _is_sentence(text: str) -> bool:
     """False for a form, a line of contents, a row of a table and the rest of a cut sentence."""
     return (
-        not quotes.is_form(text)
+        not is_form(text)
         and " | " not in text
         and not _FRAGMENT.match(text)
         and text.rstrip('"”)]').endswith((".", ";", ":", "。", "；", "："))

@@ -14,6 +14,7 @@ import numpy as np
 
 from rag import hallmarks, keywords, sentences
 from rag.answer_type import holds_expected
+from rag.captions import is_form, is_heading
 from rag.chinese import is_chinese
 from rag.concepts import Expansion, expand
 from rag.protocols import Embedder, Vectors
@@ -46,19 +47,6 @@ _STEM = 6
 _FORM = 0.2
 _ONE_CASE_ONLY = 0.2
 _LENGTH = 0.1
-# "17 Invoicing and payment": names a clause, says nothing.
-_HEADING = re.compile(
-    r"(?:(?:article|section|part|schedule|annex|exhibit|appendix)\b[^:]{0,40}|[\d.]{0,8})\s*"
-    r"[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,7}:?|"
-    r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
-    re.IGNORECASE,
-)
-# "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.": every word but small ones in capitals.
-# The Greek question mark is what fonts without a map give for a semicolon.
-_TITLE = re.compile(
-    r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
-    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’/-]*)){0,13}[.;:]"
-)
 _LEADING = re.compile(
     r"\d{1,3}\n|"
     r"\d{1,2}\.?\s+[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,6}(?:\n|\s+(?=\d{1,2}\.\d))"
@@ -71,9 +59,6 @@ _ONE_CASE = re.compile(
 _ASKS_OF_A_CASE = re.compile(
     r"\b(if|in case|when|unless|except\w*|fail\w*|late|breach\w*|default)\b", re.IGNORECASE
 )
-# A form to be filled in: "[party]", "[ ]", "____"; and "2.5 Selection of Premises | 5".
-_BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}|\A\d+(?:\.\d+)+\s[^|]*\|\s*\d{1,3}\Z")
-
 _WHO = re.compile(
     r"(?:and |so )?who(?:'s| is| are| was| were) (?:the |an? )?(?P<term>[\w -]{3,40}?)s? ?\??$",
     re.IGNORECASE,
@@ -227,22 +212,12 @@ def _words_asked(
     return _CHINESE, _weights(_pairs(question), _pairs(context), said, usual), said
 
 
-def is_form(text: str) -> bool:
-    """True for a form to be filled in and for a line of a table of contents."""
-    return bool(_BLANK.search(text))
-
-
-def _is_heading(text: str) -> bool:
-    line = " ".join(text.split())
-    return bool(_HEADING.fullmatch(line) or _TITLE.fullmatch(line))
-
-
 def _candidates(text: str) -> list[Sentence]:
     """Sentences that can be quoted; a heading that runs into one belongs to it."""
     out: list[Sentence] = []
     title: Sentence | None = None
     for sentence in map(_headless, sentences.split(text)):
-        if _is_heading(sentence.text):
+        if is_heading(sentence.text):
             title = sentence
         elif len(words(sentence.text)) >= 2:
             near = title is not None and "\n" not in text[title.start : sentence.start]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag.quotes import _candidates, is_form
+from rag.captions import is_form
+from rag.quotes import _candidates
 
 RULE = "The Dealer shall keep the List secret after the end of this Agreement."
 

@@ -1,0 +1,35 @@
+"""What of a passage is no sentence to quote: headings, forms, rows of a table of contents.
+
+It knows how such lines look, and no passage.
+"""
+
+from __future__ import annotations
+
+import re
+
+# "17 Invoicing and payment": names a clause, says nothing.
+_HEADING = re.compile(
+    r"(?:(?:article|section|part|schedule|annex|exhibit|appendix)\b[^:]{0,40}|[\d.]{0,8})\s*"
+    r"[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,7}:?|"
+    r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
+    re.IGNORECASE,
+)
+# "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.": every word but small ones in capitals.
+# The Greek question mark is what fonts without a map give for a semicolon.
+_TITLE = re.compile(
+    r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
+    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’/-]*)){0,13}[.;:]"
+)
+# A form to be filled in: "[party]", "[ ]", "____"; and "2.5 Selection of Premises | 5".
+_BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}|\A\d+(?:\.\d+)+\s[^|]*\|\s*\d{1,3}\Z")
+
+
+def is_form(text: str) -> bool:
+    """True for a form to be filled in and for a line of a table of contents."""
+    return bool(_BLANK.search(text))
+
+
+def is_heading(text: str) -> bool:
+    """True for a heading that stands alone."""
+    line = " ".join(text.split())
+    return bool(_HEADING.fullmatch(line) or _TITLE.fullmatch(line))
