@@ -49,7 +49,7 @@ def run(argv: Sequence[str]) -> int:
     logs.set_up(paths.log_folder(), "window", debug=arguments.debug)
     library = str(arguments.library) if arguments.library else ""
     client = WorkerClient(WorkerOptions(library, arguments.backend, arguments.model))
-    client.launch()  # it loads the models while Qt is loaded here
+    client.launch()  # it loads the embedder while Qt is loaded here
     from desktop_app.window.app import run_window
 
     return run_window(client, arguments.files)

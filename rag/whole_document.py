@@ -94,9 +94,9 @@ def recognise(question: str) -> Survey | None:
         groups = match.groupdict()
         return Survey("mentions", (groups.get("term") or groups.get("term2") or "").strip())
     if match := _DUTIES.search(question) or _DUTIES_ZH.search(question):
-        whose = match.group("party") or ((own := _WHOSE.search(question)) and own["party"]) or ""
-        whose = whose.strip()
-        return Survey("duties", "" if whose.lower() in _EVERYBODY else whose)
+        whose = match if match.group("party") else _WHOSE.search(question)
+        party = whose["party"].strip() if whose else ""
+        return Survey("duties", "" if party.lower() in _EVERYBODY else party)
     if _TERMS.search(question):
         return Survey("terms")
     return None
