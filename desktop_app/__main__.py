@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import multiprocessing
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 COMMAND_FAILED, INTERRUPTED = 1, 130
 
@@ -48,11 +50,24 @@ def run(argv: Sequence[str]) -> int:
 
     logs.set_up(paths.log_folder(), "window", debug=arguments.debug)
     library = str(arguments.library) if arguments.library else ""
-    client = WorkerClient(WorkerOptions(library, arguments.backend, arguments.model))
-    client.launch()  # it loads the embedder while Qt is loaded here
-    from desktop_app.window.app import run_window
+    with without_collector():
+        client = WorkerClient(WorkerOptions(library, arguments.backend, arguments.model))
+        client.launch()  # it loads the embedder while Qt is loaded here
+        from desktop_app.window.app import open_window
 
-    return run_window(client, arguments.files)
+        run_window = open_window(client, arguments.files)
+    return run_window()
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Nothing of what a start makes is garbage: it isn't searched, neither then nor later."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def has_display() -> bool:

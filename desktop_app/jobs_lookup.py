@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import singledispatchmethod
 from typing import Any
 
-from desktop_app import codec, deletions, doctor, models, paths, records, settings
+from desktop_app import codec, deletions, models, paths, records, settings
 from desktop_app.asking import new_conversation_id
 from desktop_app.composition import Composition
 from desktop_app.errors import AppError
@@ -159,6 +159,8 @@ class SlowLookupJobs:
 
     @handle.register
     def _(self, request: records.Doctor) -> Replies:
+        from desktop_app import doctor
+
         findings = doctor.plain(doctor.examine(self._composition))
         yield records.DoctorFindings(request.job, findings)
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import signal
 import threading
 from multiprocessing.connection import Connection
-from pathlib import Path
 
-from desktop_app import __version__, deletions, logs, paths, records, settings
+from desktop_app import deletions, records
 from desktop_app.codec import CodecError
-from desktop_app.composition import Composition, Makers
+from desktop_app.composition import Composition
 from desktop_app.errors import explain
 from desktop_app.jobs_answering import AnsweringJobs
 from desktop_app.jobs_documents import DocumentJobs
 from desktop_app.jobs_lookup import LookupJobs, SlowLookupJobs
 from desktop_app.lane import Lane
-from desktop_app.worker_client import WorkerOptions
+from desktop_app.reply_pipe import Replies
 
 logger = logging.getLogger(__name__)
 
@@ -38,41 +36,6 @@ ANSWERING = (
     records.ClearCache,
 )
 SLOW = (records.FindRectangles, records.Doctor, records.ListModels)
-
-
-def serve(connection: Connection, options: WorkerOptions, makers: Makers | None = None) -> None:
-    """Entry point of the process. Returns when the pipe ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the window's; the pipe tells us
-    logs.set_up(paths.log_folder(), "worker")
-    chosen, notices = settings.load(paths.settings_file())
-    folder = Path(options.library or chosen.library or paths.default_library())
-    replies = Replies(connection)
-    composition = Composition(
-        folder,
-        chosen,
-        backend=options.backend,
-        model=options.model,
-        on_notice=lambda text: replies.send(records.Notice(0, text)),
-        makers=makers,
-    )
-    replies.send(records.Started(0, os.getpid(), __version__))
-    for notice in notices:
-        replies.send(records.Notice(0, notice))
-    Worker(composition, replies).run(connection)
-
-
-class Replies:
-    """The way back; several threads send. A window that is gone doesn't matter any more."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()
-
-    def send(self, reply: records.Reply) -> None:
-        """Sends a reply."""
-        data = records.encode(reply)
-        with self._lock, contextlib.suppress(OSError):
-            self._connection.send_bytes(data)
 
 
 class Worker:
@@ -111,9 +74,6 @@ class Worker:
         self._answering.call(self._warm_up)
         with contextlib.suppress(EOFError, OSError):
             while data := connection.recv_bytes():
-                # The window asks as soon as it is shown. Till then the two have a core each, where
-                # there are two; a third process would keep the window waiting.
-                self._composition.begin_engine()
                 try:
                     self._take(records.decode_request(data))
                 except CodecError:

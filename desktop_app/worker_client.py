@@ -49,7 +49,7 @@ class WorkerOptions:
 
 def run_worker(connection: Connection, options: WorkerOptions) -> None:
     """Entry point of the worker process; imports the worker there and not in the window."""
-    from desktop_app.worker import serve
+    from desktop_app.worker_process import serve
 
     serve(connection, options)
 

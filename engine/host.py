@@ -26,6 +26,7 @@ from typing import Any
 
 from engine import wire
 from engine.errors import EngineError, InvalidRequest, UnknownConversation
+from engine.quiet_import import import_quietly
 from engine.types import EngineOptions, Finished, TurnStats
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ _SECONDS_TO_CLOSE = 10.0
 
 def build_engine(options: EngineOptions) -> Any:
     """The real engine; what a host runs unless it is told otherwise."""
+    import_quietly("engine.assembly", "engine.llama_backend")
     from engine.assembly import assemble
     from engine.load import load_backend
 

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import elf_audit
+import signatures
 import stand_ins
 
 HERE = Path(__file__).parent
@@ -127,6 +128,7 @@ def main() -> None:
     if following.exists():
         following.replace(options.target.parent / following.name)
     internal = options.target / INTERNAL
+    signatures.unpack(internal)
     if sys.platform.startswith("linux"):
         link_llama(internal)
         stand_ins.apply(internal)

@@ -5,7 +5,6 @@ The bill of materials and the collection of licences are written from this list.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import platform
 import re
@@ -36,12 +35,6 @@ class Component:
     licence: str
     texts: tuple[Path, ...] = ()
     sha256: str = ""
-
-
-def frozen_modules(work: Path) -> set[str]:
-    """Top-level names of the modules that PyInstaller froze, by its own list."""
-    toc = ast.literal_eval((work / "clausebook" / "PYZ-00.toc").read_text(encoding="utf8"))
-    return {entry[0].split(".")[0] for entry in toc[1]}
 
 
 def licence_of(distribution: metadata.Distribution) -> str:
@@ -81,11 +74,9 @@ def texts_of(distribution: metadata.Distribution) -> tuple[Path, ...]:
     return tuple(path for path in TEXTS.get(name, ()) if path.exists())
 
 
-def python_packages(work: Path, folder: Path) -> Iterator[Component]:
-    """Packages of which a module is frozen or a file is in the folder."""
-    shipped = frozen_modules(work) | {
-        path.name.split(".")[0] for path in (folder / "_internal").iterdir()
-    }
+def python_packages(folder: Path) -> Iterator[Component]:
+    """Packages of which a module or another file is in the folder."""
+    shipped = {path.name.split(".")[0] for path in (folder / "_internal").iterdir()}
     names = metadata.packages_distributions()
     used = sorted({name for module in shipped for name in names.get(module, [])}, key=str.lower)
     for name in used:
@@ -163,7 +154,7 @@ def python_itself() -> Component:
     )
 
 
-def components(work: Path, folder: Path) -> list[Component]:
+def components(folder: Path) -> list[Component]:
     """Everything in the program's folder that isn't the project's own."""
-    found = [python_itself(), *python_packages(work, folder)]
+    found = [python_itself(), *python_packages(folder)]
     return [*found, *system_libraries(folder), *recognition_models(folder), *models(folder)]

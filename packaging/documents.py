@@ -1,6 +1,6 @@
 """Writes what goes with the program: licences of all its parts, and the bill of materials.
 
-python packaging/documents.py build/package/clausebook build/package/pyinstaller/work OUT
+python packaging/documents.py build/package/clausebook OUT
 
 writes OUT/licences/… with a list, and OUT/clausebook.cdx.json (CycloneDX 1.6).
 """
@@ -77,8 +77,8 @@ def bill_of_materials(parts: list[Component]) -> dict[str, object]:
 
 
 def main() -> None:
-    folder, work, out = map(Path, sys.argv[1:4])
-    parts = components(work, folder)
+    folder, out = map(Path, sys.argv[1:3])
+    parts = components(folder)
     write_licences(parts, out / "licences")
     bill = json.dumps(bill_of_materials(parts), indent=1, ensure_ascii=False)
     (out / "clausebook.cdx.json").write_text(bill + "\n", encoding="utf8")

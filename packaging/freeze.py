@@ -98,20 +98,19 @@ def models(folder: Path) -> list[tuple[str, str]]:
     return [*found, (str(pooling), "models/all-MiniLM-L6-v2/1_Pooling")]
 
 
-def next_version(modules: list[tuple[str, str, str]], folder: Path) -> list[tuple[str, str, str]]:
-    """The frozen modules with the program's version raised; `folder` takes the changed source."""
-    raised = []
-    for name, source, kind in modules:
-        if name == "desktop_app":
-            text = Path(source).read_text(encoding="utf8")
-            changed = re.sub(r'(__version__ = "[\d.]+)"', r'\1.1"', text)
-            if changed == text:
-                raise SystemExit("The version was not found in desktop_app/__init__.py.")
-            source = str(folder / "next_version" / "__init__.py")
-            Path(source).parent.mkdir(exist_ok=True)
-            Path(source).write_text(changed, encoding="utf8")
-        raised.append((name, source, kind))
-    return raised
+def next_version(root: Path, folder: Path) -> list[tuple[str, str, str]]:
+    """The module that names the program's version, which it raises; `folder` takes the source.
+
+    What a program carries in itself goes before the files beside it.
+    """
+    text = (root / "desktop_app" / "__init__.py").read_text(encoding="utf8")
+    changed = re.sub(r'(__version__ = "[\d.]+)"', r'\1.1"', text)
+    if changed == text:
+        raise SystemExit("The version was not found in desktop_app/__init__.py.")
+    source = folder / "next_version" / "__init__.py"
+    source.parent.mkdir(exist_ok=True)
+    source.write_text(changed, encoding="utf8")
+    return [("desktop_app", str(source), "PYMODULE")]
 
 
 def from_system(source: str) -> bool:
@@ -120,8 +119,8 @@ def from_system(source: str) -> bool:
 
 
 def unwanted(name: str) -> bool:
-    """Whether a collected file is left out, by its name in the bundle."""
-    return UNWANTED.search(name.replace("\\", "/")) is not None
+    """Whether a collected file is left out, by its name in the bundle; modules never are."""
+    return not name.endswith(".pyc") and UNWANTED.search(name.replace("\\", "/")) is not None
 
 
 def icon(folder: Path) -> str | None:

@@ -40,7 +40,7 @@ step "Program"
 $python packaging/icons.py $work
 $python packaging/bundle.py $work/clausebook
 $python packaging/elf_audit.py $work/clausebook
-$python packaging/documents.py $work/clausebook $work/pyinstaller/work $work/documents
+$python packaging/documents.py $work/clausebook $work/documents
 
 desktop-file-validate packaging/linux/clausebook.desktop
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rag.keywords import words
-from rag.protocols import Vectors
 from rag.shelf import Row, Shelf
 from rag.types import Chunk, Span
+from rag.vectors import Vectors
 
 _MOST_VALUES = 900  # values in one statement; old SQLite allows 999
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rag.errors import EmbedderError
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 _BATCH_TOKENS = 4096
 _BATCH_TEXTS = 64

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 _WORD = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]")
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.atomic import atomic
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 Ids = NDArray[np.int64]
 _MAGIC = b"CLBKVEC1"

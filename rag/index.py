@@ -16,7 +16,7 @@ import numpy as np
 
 from rag.flat_index import FlatIndex
 from rag.list_index import DamagedIndex, ListIndex, build, in_batches
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 Rows = Callable[[int], Iterator[tuple[int, Vectors]]]
 """Id and vector of every chunk whose id is above the given one, in ascending order."""

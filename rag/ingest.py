@@ -20,7 +20,7 @@ from rag.chunking import ChunkSize, chunk_pages
 from rag.errors import DocumentError, NoText, NotReadable, PasswordNeeded
 from rag.formats import walk
 from rag.parser import Opened, Parser
-from rag.protocols import Embedder, Vectors
+from rag.protocols import Embedder
 from rag.raw_page import RawPage
 from rag.store import Draft, Store
 from rag.structure import clean_pages
@@ -33,6 +33,7 @@ from rag.types import (
     IngestResult,
     Page,
 )
+from rag.vectors import Vectors
 
 _BATCH = 32
 _KEEP_EVERY = 256  # chunks whose vectors are kept on the way

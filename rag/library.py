@@ -14,13 +14,14 @@ from rag.errors import InvalidQuestion, UnknownDocument
 from rag.index import VectorIndex
 from rag.ingest import Ingestor, embedded_text
 from rag.parser import Parser
-from rag.protocols import Embedder, Vectors
+from rag.protocols import Embedder
 from rag.rectangles import Rectangle
 from rag.remembering_embedder import RememberingEmbedder
 from rag.reranking import Reranker
 from rag.retrieval import Retriever
 from rag.store import Store
 from rag.types import Chunk, Document, Hit, IngestEvent, Page
+from rag.vectors import Vectors
 
 _SPACE = "embedder"
 

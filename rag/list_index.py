@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rag.atomic import atomic
 from rag.flat_index import Ids
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 _MAGIC = b"CLBKIVF1"
 _HEAD = struct.Struct("<8sII")

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Vectors = NDArray[np.float32]
+if TYPE_CHECKING:
+    from rag.vectors import Vectors
 
 
 class Embedder(Protocol):

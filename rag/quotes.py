@@ -17,9 +17,10 @@ from rag.answer_type import holds_expected
 from rag.captions import is_form, is_heading
 from rag.chinese import is_chinese
 from rag.concepts import Expansion, expand
-from rag.protocols import Embedder, Vectors
+from rag.protocols import Embedder
 from rag.sentences import Sentence
 from rag.types import Chunk, Hit, Span
+from rag.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ import numpy as np
 from rag import hallmarks
 from rag.answer_type import holds_expected
 from rag.keywords import words
-from rag.protocols import Vectors
 from rag.questions import Question
 from rag.shelf import Floats, Shelf, spaced
+from rag.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag.protocols import Embedder, Vectors
+from rag.protocols import Embedder
+from rag.vectors import Vectors
 
 MOST = 8192  # 12 MB of vectors with 384 dimensions
 

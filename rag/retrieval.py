@@ -14,13 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from rag.index import VectorIndex
-from rag.protocols import Embedder, Vectors
+from rag.protocols import Embedder
 from rag.questions import Question, understand
 from rag.ranking import DEFAULT, Rarity, Weights, query_vector, query_words, score, standard
 from rag.reranking import Reranker
 from rag.shelf import Floats, Shelf
 from rag.store import Store
 from rag.types import Hit
+from rag.vectors import Vectors
 
 ALL_BELOW = 6000
 """Chunks up to which every one is scored."""

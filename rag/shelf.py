@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.protocols import Vectors
 from rag.sections import CONTENTS
+from rag.vectors import Vectors
 
 _OPENING = 4  # chunks in which a document's title, parties and date usually stand
 _PREAMBLE_WITHIN = 40  # … or behind a table of contents

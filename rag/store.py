@@ -15,10 +15,10 @@ from pathlib import Path
 from rag import chunk_table, page_table
 from rag.database import FILE, Database
 from rag.errors import UnknownDocument
-from rag.protocols import Vectors
 from rag.raw_page import RawPage
 from rag.shelf import Shelf
 from rag.types import Chunk, Document, Page
+from rag.vectors import Vectors
 
 __all__ = ["FILE", "Draft", "Store"]
 _LAST = (1 << 31) - 1

@@ -5,9 +5,10 @@ Nothing heavy is imported here or below: models and indexes live in the worker's
 
 from __future__ import annotations
 
+import functools
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
@@ -50,8 +51,12 @@ def build_window(
     return controller
 
 
-def run_window(client: Client, files: Sequence[Path] = ()) -> int:
-    """Shows the window, adds `files`, and returns the exit code when it is closed."""
+def open_window(client: Client, files: Sequence[Path] = ()) -> Callable[[], int]:
+    """Shows the window and adds `files`.
+
+    Returns:
+        What runs the window until it is closed, and returns the exit code.
+    """
     application = make_application(sys.argv[:1])
     settings, notices = settings_module.load(paths.settings_file())
     state = WindowState(paths.settings_file().with_name("window.ini"))
@@ -61,6 +66,11 @@ def run_window(client: Client, files: Sequence[Path] = ()) -> int:
     close_on_interrupt(controller.window)
     for notice in notices:
         controller.window.chat.banners.info(notice)
+    return functools.partial(_run, application, controller)
+
+
+def _run(application: QApplication, _held: Controller) -> int:
+    """Runs Qt's loop; the controller, and with it the window, is held until that ends."""
     return application.exec()
 
 

@@ -154,8 +154,8 @@ class Controller(QObject):
             self.session.stop()
         elif self.window.chat.composer.editing is not None:
             self.window.chat.composer.cancel_edit()
-        elif self.window.pdf.find_bar.isVisible():
-            self.window.pdf.find_bar.close_search()
+        else:
+            self.window.pdf.close_search()
 
     def copy_answer(self) -> None:
         """Copies the last answer with its citations."""
@@ -295,7 +295,7 @@ class Controller(QObject):
         current = self.session.current
         self.window.state.set_text("conversation", current.id if current else "")
         self.window.state.set_text("document", self.passages.document)
-        self.window.state.set_text("page", str(self.window.pdf.view.page + 1))
+        self.window.state.set_text("page", str(self.window.pdf.page))
         self.window.state.save()
         self.jobs.close()
 

@@ -60,7 +60,8 @@ class IconButton(QToolButton):
 
     def _draw(self) -> None:
         colors = self._theme.colors.named()
-        self.setIcon(icons.icon(self._name, colors[self._color], colors["faint"]))
+        size = self.iconSize().width()
+        self.setIcon(icons.icon(self._name, colors[self._color], size, colors["faint"]))
 
 
 class IconLabel(QLabel):

@@ -41,9 +41,9 @@ def add_menus(controller: Controller) -> None:
         ("Previous page", "Alt+Up", lambda: pdf.step_page(-1)),
         ("Next page", "Alt+Down", lambda: pdf.step_page(1)),
         None,
-        ("Zoom in", "Ctrl++|Ctrl+=", lambda: pdf.view.step_zoom(1)),
-        ("Zoom out", "Ctrl+-", lambda: pdf.view.step_zoom(-1)),
-        ("Fit width", "Ctrl+0", pdf.view.fit_width),
+        ("Zoom in", "Ctrl++|Ctrl+=", lambda: pdf.step_zoom(1)),
+        ("Zoom out", "Ctrl+-", lambda: pdf.step_zoom(-1)),
+        ("Fit width", "Ctrl+0", pdf.fit_width),
     ])  # fmt: skip
     _menu(controller, "&View", [
         ("Side bar", "Ctrl+B", window.toggle_side),

@@ -6,20 +6,22 @@ It opens files and shows boxes it is given. Where a quotation stands is the work
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIntValidator, QResizeEvent
-from PySide6.QtPdf import QPdfDocument
+from PySide6.QtGui import QIntValidator, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop_app.records import PageEntry
 from desktop_app.window.controls import ElidedLabel, IconButton, IconLabel, frame, label
-from desktop_app.window.find_bar import FindBar
-from desktop_app.window.page_marks import Box
-from desktop_app.window.pdf_view import PdfView
 from desktop_app.window.text_page_view import TextPageView
 from desktop_app.window.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop_app.window.page_marks import Box
+    from desktop_app.window.pdf_pages import PdfPages
 
 EMPTY = "Open a document, or click a citation: its page appears here with the passage marked."
 WIDE = 620  # pixels from which there is room for the zoom's figure
@@ -37,34 +39,40 @@ class PdfPanel(QWidget):
         self._theme = theme
         self._path = ""
         self._pages: dict[int, PageEntry] = {}
-        self.document = QPdfDocument(self)
-        self.view = PdfView()
         self.text = TextPageView(theme)
-        self.find_bar = FindBar(theme, self.view)
-        self.find_bar.hide()
         self.note = label(role="soft", wrap=True)
         self._note_bar = _note_bar(theme, self.note)
         self._message = label(EMPTY, role="soft", wrap=True)
         self._password = QLineEdit()
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty())
-        self._stack.addWidget(self.view)
         self._stack.addWidget(self.text)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._bar())
-        column.addWidget(self.find_bar)
         column.addWidget(self._note_bar)
         column.addWidget(self._stack, 1)
-        self.view.page_changed.connect(self._page_changed)
-        self.view.zoom_changed.connect(self._zoom_changed)
-        theme.changed.connect(self._recolor)
         self._set_controls(enabled=False)
-        self._recolor()
         self.setMinimumWidth(260)
 
+    @cached_property
+    def pages(self) -> PdfPages:
+        """The pages of PDFs, made when the first is opened: a start needs none."""
+        from desktop_app.window.pdf_pages import PdfPages
+
+        pages = PdfPages(self._theme)
+        pages.view.page_changed.connect(self._page_changed)
+        pages.view.zoom_changed.connect(self._zoom_changed)
+        self._stack.addWidget(pages)
+        return pages
+
     # what the window asks
+
+    @property
+    def page(self) -> int:
+        """The page in front of the reader, from 1; 0 if no PDF is shown."""
+        return self.pages.view.page + 1 if self._shows_pages else 0
 
     @property
     def path(self) -> str:
@@ -76,7 +84,7 @@ class PdfPanel(QWidget):
         self.set_note("")
         if path == self._path:
             return True
-        self.find_bar.close_search()
+        self.close_search()
         self._title.set_text(name)
         self._path = ""
         file = Path(path)
@@ -99,20 +107,22 @@ class PdfPanel(QWidget):
     def set_pages(self, pages: Sequence[PageEntry]) -> None:
         """What was read from the pages: the numbers printed on them, and how."""
         self._pages = {entry.number: entry for entry in pages}
-        self._page_changed(self.view.page)
+        if self._shows_pages:
+            self._page_changed(self.pages.view.page)
 
     def show_page(self, page: int) -> None:
         """Goes to a page, from 1."""
-        if self._stack.currentWidget() is self.view:
-            self.view.mark(page - 1, ())
-            self.view.show_page(page - 1)
+        if self._shows_pages:
+            self.pages.view.mark(page - 1, ())
+            self.pages.view.show_page(page - 1)
 
     def mark(self, page: int, boxes: Sequence[Box], quote: str = "") -> bool:
         """Highlights a passage on a page, from 1; marks nothing, and says so, without boxes."""
         if self._stack.currentWidget() is self.text:
             found = self.text.mark(quote)
         else:
-            self.view.mark(page - 1, boxes)
+            if self._shows_pages:
+                self.pages.view.mark(page - 1, boxes)
             found = bool(boxes)
         self.set_note("" if found or not quote else NOT_FOUND)
         return found
@@ -120,10 +130,9 @@ class PdfPanel(QWidget):
     def close_document(self) -> None:
         """Shows no document."""
         self._path = ""
-        self.find_bar.close_search()
         self._title.set_text("")
-        self.document.close()
-        self.view.setDocument(self.document)
+        if self._has_pages:
+            self.pages.close_document()
         self._say(EMPTY)
 
     def set_note(self, text: str) -> None:
@@ -133,12 +142,28 @@ class PdfPanel(QWidget):
 
     def step_page(self, direction: int) -> None:
         """Goes a page on (+1) or back (-1)."""
-        self.view.show_page(self.view.page + direction)
+        if self._shows_pages:
+            self.pages.view.show_page(self.pages.view.page + direction)
+
+    def step_zoom(self, direction: int) -> None:
+        """Draws the pages larger (+1) or smaller (-1)."""
+        if self._shows_pages:
+            self.pages.view.step_zoom(direction)
+
+    def fit_width(self) -> None:
+        """Draws the pages as wide as the panel."""
+        if self._shows_pages:
+            self.pages.view.fit_width()
 
     def open_search(self) -> None:
         """Shows the search bar if there are pages to search."""
-        if self._stack.currentWidget() is self.view:
-            self.find_bar.open_search()
+        if self._shows_pages:
+            self.pages.find_bar.open_search()
+
+    def close_search(self) -> None:
+        """Hides the search bar if it is there."""
+        if self._has_pages:
+            self.pages.find_bar.close_search()
 
     # the parts
 
@@ -164,9 +189,9 @@ class PdfPanel(QWidget):
         theme = self._theme
         self._controls: list[QWidget] = [
             self._page,
-            IconButton(theme, "minus", "Zoom out", self._smaller, shortcut="Ctrl+-"),
-            IconButton(theme, "add", "Zoom in", self._bigger, shortcut="Ctrl++"),
-            IconButton(theme, "fit-width", "Fit width", self.view.fit_width, shortcut="Ctrl+0"),
+            IconButton(theme, "minus", "Zoom out", lambda: self.step_zoom(-1), shortcut="Ctrl+-"),
+            IconButton(theme, "add", "Zoom in", lambda: self.step_zoom(1), shortcut="Ctrl++"),
+            IconButton(theme, "fit-width", "Fit width", self.fit_width, shortcut="Ctrl+0"),
             IconButton(theme, "search", "Find in document", self.open_search, shortcut="Ctrl+F"),
         ]
         page, smaller, bigger, fit, search = self._controls
@@ -205,26 +230,31 @@ class PdfPanel(QWidget):
 
     # inner workings
 
+    @property
+    def _has_pages(self) -> bool:
+        return "pages" in self.__dict__
+
+    @property
+    def _shows_pages(self) -> bool:
+        return self._has_pages and self._stack.currentWidget() is self.pages
+
     def _open_pdf(self, path: str, name: str, password: str = "") -> bool:
-        self.document.close()
-        self.document.setPassword(password)
-        outcome = self.document.load(path)
-        if outcome == QPdfDocument.Error.IncorrectPassword:
+        pages = self.pages
+        opened = pages.open(path, password)
+        if opened == "locked":
             self._locked = (path, name)
             self._say(f"'{name}' is locked. Type its password to see its pages.", locked=True)
             return False
-        if outcome != QPdfDocument.Error.None_:
+        if opened == "damaged":
             self._say(f"The pages of '{name}' can't be drawn; the file may be damaged.")
             return False
         self._path = path
         self._pages = {}
-        self.view.setDocument(self.document)
-        self.find_bar.set_document(self.document)
-        self._stack.setCurrentWidget(self.view)
+        self._stack.setCurrentWidget(pages)
         self._set_controls(enabled=True)
-        self._count.setText(f"of {self.document.pageCount()}")
-        self._page_changed(self.view.page)
-        self._zoom_changed(self.view.zoom)
+        self._count.setText(f"of {pages.view.page_count}")
+        self._page_changed(pages.view.page)
+        self._zoom_changed(pages.view.zoom)
         return True
 
     def _unlock(self) -> None:
@@ -238,12 +268,6 @@ class PdfPanel(QWidget):
         self._stack.setCurrentIndex(0)
         self._set_controls(enabled=False)
 
-    def _smaller(self) -> None:
-        self.view.step_zoom(-1)
-
-    def _bigger(self) -> None:
-        self.view.step_zoom(1)
-
     def _set_controls(self, *, enabled: bool) -> None:
         for widget in (*self._controls, self._count, self._printed):
             widget.setVisible(enabled)
@@ -254,8 +278,9 @@ class PdfPanel(QWidget):
             self._printed.clear()
 
     def _go(self) -> None:
-        number = min(max(int(self._page.text() or 1), 1), max(self.view.page_count, 1))
-        self.view.show_page(number - 1)
+        view = self.pages.view
+        number = min(max(int(self._page.text() or 1), 1), max(view.page_count, 1))
+        view.show_page(number - 1)
         self._page.setText(str(number))
 
     def _page_changed(self, page: int) -> None:
@@ -263,7 +288,7 @@ class PdfPanel(QWidget):
             return
         self._page.setText(str(page + 1))
         entry = self._pages.get(page + 1)
-        printed = (entry.printed if entry else "") or self.document.pageLabel(page)
+        printed = (entry.printed if entry else "") or self.pages.document.pageLabel(page)
         parts = [f"printed {printed}"] if printed and printed != str(page + 1) else []
         if entry is not None and entry.status in READ_AS:
             parts.append(READ_AS[entry.status])
@@ -275,9 +300,6 @@ class PdfPanel(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._zoom.setVisible(self.width() >= WIDE and self._page.isVisibleTo(self))
-
-    def _recolor(self) -> None:
-        self.view.set_marker(QColor(self._theme.colors.marker))
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(560, 700)

@@ -28,7 +28,7 @@ fi
 PYTHONPATH=packaging "$work/models-venv/bin/python" packaging/fetch_models.py build/models
 "$python" packaging/icons.py "$work"
 "$python" packaging/bundle.py "$work/clausebook"
-"$python" packaging/documents.py "$work/clausebook" "$work/pyinstaller/work" "$work/documents"
+"$python" packaging/documents.py "$work/clausebook" "$work/documents"
 
 version=$("$python" -c 'import desktop_app; print(desktop_app.__version__)')
 app=$work/pyinstaller/dist/Clausebook.app

@@ -27,7 +27,7 @@ $env:PYTHONPATH = "packaging"
 Invoke-Checked { & "$work\models-venv\Scripts\python.exe" packaging\fetch_models.py build\models }
 Invoke-Checked { & $python packaging\icons.py $work }
 Invoke-Checked { & $python packaging\bundle.py "$work\clausebook" }
-Invoke-Checked { & $python packaging\documents.py "$work\clausebook" "$work\pyinstaller\work" "$work\documents" }
+Invoke-Checked { & $python packaging\documents.py "$work\clausebook" "$work\documents" }
 
 $version = & $python -c "import desktop_app; print(desktop_app.__version__)"
 $defines = @("/DVersion=$version", "/DProgram=$((Resolve-Path "$work\clausebook").Path)", "/DOut=$((Resolve-Path $out).Path)")

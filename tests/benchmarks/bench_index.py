@@ -21,7 +21,7 @@ import numpy as np
 
 from rag.flat_index import Ids
 from rag.list_index import ListIndex, build
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 DIMENSION = 384
 _BATCH = 20_000

@@ -137,7 +137,7 @@ class Driver:
             self.wait(lambda: controller.session.run is None)
             self.shot("answered", 1.4)
         window.pdf.open_search()
-        window.pdf.find_bar.field.setText("Goods")
+        window.pdf.pages.find_bar.field.setText("Goods")
         self.shot("search", 0.8)
         controller.escape()
         window.cache.pop_up(window.status.details)

@@ -196,7 +196,7 @@ def test_without_a_command_the_window_opens(
             launched.append(self)
 
     monkeypatch.setattr(worker_client, "WorkerClient", Client)
-    monkeypatch.setattr(app, "run_window", lambda *a: opened.append(a) or 7)
+    monkeypatch.setattr(app, "open_window", lambda *a: opened.append(a) or (lambda: 7))
     assert entry.run([]) == 7
     assert entry.run([str(contract), "--library", "/l", "--backend", "torch"]) == 7
     assert [client for client, _ in opened] == launched

@@ -90,7 +90,7 @@ def test_the_best_passage_is_there_to_read_meanwhile(harness: Harness) -> None:
     harness.reply(records.Evidence(job, "q", (hit(6, LIABILITY), hit(2))))
 
     assert harness.worker.last(records.FindRectangles).quote == LIABILITY
-    assert harness.window.pdf.view.page == 5
+    assert harness.window.pdf.pages.view.page == 5
 
 
 def test_passages_of_another_conversation_leave_the_document_alone(harness: Harness) -> None:
@@ -110,14 +110,14 @@ def test_a_chip_opens_its_passage(harness: Harness) -> None:
 
     found = harness.worker.last(records.FindRectangles)
     assert (found.page, found.quote) == (6, LIABILITY)
-    assert harness.window.pdf.view.page == 5
+    assert harness.window.pdf.pages.view.page == 5
 
 
 def test_a_quotation_is_shown_once_and_a_page_turned_meanwhile_stays(harness: Harness) -> None:
     job = harness.ask()
     cited = Citation(SUPPLY, 6, LIABILITY, 1)
     harness.reply(records.Delta(job, "> By the loss [1]", (cited,)))
-    assert harness.window.pdf.view.page == 5
+    assert harness.window.pdf.pages.view.page == 5
     assert len(harness.requests(records.FindRectangles)) == 1
 
     harness.window.pdf.show_page(2)
@@ -125,7 +125,7 @@ def test_a_quotation_is_shown_once_and_a_page_turned_meanwhile_stays(harness: Ha
     harness.finish(job)
 
     assert len(harness.requests(records.FindRectangles)) == 1
-    assert harness.window.pdf.view.page == 1
+    assert harness.window.pdf.pages.view.page == 1
 
 
 def test_a_draft_stands_below_the_text_until_it_is_checked(harness: Harness) -> None:

@@ -47,7 +47,7 @@ def test_a_click_on_a_mark_shows_the_page_with_the_passage(harness: Harness) -> 
     harness.chat.turns[0].answer.body.cited.emit(1)
     harness.reply(found(harness, BOX))
 
-    view = harness.window.pdf.view
+    view = harness.window.pdf.pages.view
     assert harness.window.pdf.path.endswith(SUPPLY)
     assert view.page == 5
     assert view.marks == {5: [BOX]}
@@ -61,7 +61,7 @@ def test_a_click_on_a_card_does_the_same_and_frames_it(harness: Harness) -> None
     QTest.mouseClick(card, Qt.MouseButton.LeftButton)
     harness.reply(found(harness, BOX))
 
-    assert harness.window.pdf.view.marks == {5: [BOX]}
+    assert harness.window.pdf.pages.view.marks == {5: [BOX]}
     assert card.property("current") is True
 
 
@@ -78,7 +78,7 @@ def test_the_highlight_is_painted_where_the_boxes_are(harness: Harness) -> None:
     harness.open(records.Message(0, "How?", answer()))
     harness.chat.turns[0].answer.body.cited.emit(1)
     harness.reply(found(harness, BOX))
-    view = harness.window.pdf.view
+    view = harness.window.pdf.pages.view
     harness.settle(1.3)  # glide and pulse end
 
     image = view.grab().toImage()
@@ -99,9 +99,9 @@ def test_nothing_is_highlighted_where_nothing_matches(harness: Harness) -> None:
     harness.chat.turns[0].answer.body.cited.emit(1)
     harness.reply(found(harness))
 
-    assert harness.window.pdf.view.marks == {}
+    assert harness.window.pdf.pages.view.marks == {}
     assert harness.window.pdf.note.text() == NOT_FOUND
-    assert harness.window.pdf.view.page == 5
+    assert harness.window.pdf.pages.view.page == 5
 
 
 def test_a_citation_without_words_opens_its_page_and_searches_nothing(harness: Harness) -> None:
@@ -111,7 +111,7 @@ def test_a_citation_without_words_opens_its_page_and_searches_nothing(harness: H
     harness.chat.turns[0].answer.body.cited.emit(1)
     harness.settle()
 
-    assert harness.window.pdf.view.page == 3
+    assert harness.window.pdf.pages.view.page == 3
     assert harness.requests(records.FindRectangles) == []
 
 
@@ -127,7 +127,7 @@ def test_only_the_latest_search_counts(harness: Harness) -> None:
     body.cited.emit(2)
     harness.reply(found(harness, BOX), stale)
 
-    assert harness.window.pdf.view.marks == {3: [BOX]}
+    assert harness.window.pdf.pages.view.marks == {3: [BOX]}
 
 
 def test_the_first_citation_of_a_new_answer_is_shown(harness: Harness) -> None:
@@ -136,20 +136,20 @@ def test_the_first_citation_of_a_new_answer_is_shown(harness: Harness) -> None:
     harness.finish(job)
 
     assert harness.worker.last(records.FindRectangles).page == 6
-    assert harness.window.pdf.view.page == 5
+    assert harness.window.pdf.pages.view.page == 5
 
 
 def test_a_reader_busy_in_the_document_is_left_there(harness: Harness) -> None:
     harness.controller.passages.show_document(SUPPLY)
     harness.window.activateWindow()
     job = harness.ask()
-    harness.window.pdf.view.setFocus()
+    harness.window.pdf.pages.view.setFocus()
     harness.settle()
 
     harness.finish(job)
 
     assert harness.requests(records.FindRectangles) == []
-    assert harness.window.pdf.view.page == 0
+    assert harness.window.pdf.pages.view.page == 0
 
 
 def test_a_document_that_left_the_library_is_told(harness: Harness) -> None:
@@ -200,7 +200,7 @@ def test_a_locked_file_shows_its_pages_for_its_password(harness: Harness, tmp_pa
     QTest.keyClick(panel._password, Qt.Key.Key_Return)
 
     assert panel.path == str(path)
-    assert panel.view.page_count == 1
+    assert panel.pages.view.page_count == 1
 
 
 def test_a_search_for_a_passage_that_fails_is_told_above_the_page(harness: Harness) -> None:
@@ -211,12 +211,12 @@ def test_a_search_for_a_passage_that_fails_is_told_above_the_page(harness: Harne
     harness.reply(records.Failed(job, "The parser took too long."))
 
     assert harness.window.pdf.note.text() == "The parser took too long."
-    assert harness.window.pdf.view.page == 5
+    assert harness.window.pdf.pages.view.page == 5
 
 
 def test_keys_and_wheel_move_and_zoom_the_pages(harness: Harness) -> None:
     harness.controller.passages.show_document(SUPPLY)
-    view = harness.window.pdf.view
+    view = harness.window.pdf.pages.view
     bar = view.verticalScrollBar()
 
     QTest.keyClick(view, Qt.Key.Key_End)
@@ -262,7 +262,7 @@ def test_physical_and_printed_pages_are_both_shown(harness: Harness) -> None:
 
     panel = harness.window.pdf
     assert panel._page.text() == "6"
-    assert panel._count.text() == f"of {panel.document.pageCount()}"
+    assert panel._count.text() == f"of {panel.pages.document.pageCount()}"
     assert panel._printed.text() == "· printed v"
 
 
@@ -286,7 +286,7 @@ def test_the_page_box_goes_to_a_page_of_the_file(harness: Harness) -> None:
     panel._page.setText("7")
     QTest.keyClick(panel._page, Qt.Key.Key_Return)
     harness.settle(0.4)
-    assert panel.view.page == 6
+    assert panel.pages.view.page == 6
     panel._page.setText("900")
     QTest.keyClick(panel._page, Qt.Key.Key_Return)
     harness.settle(0.4)
@@ -297,7 +297,7 @@ def test_the_page_box_goes_to_a_page_of_the_file(harness: Harness) -> None:
 def test_zooming_keeps_the_place(harness: Harness) -> None:
     harness.controller.passages.show_document(SUPPLY, page=5)
     harness.settle(0.4)
-    view = harness.window.pdf.view
+    view = harness.window.pdf.pages.view
     before = view.zoom
 
     view.step_zoom(1)
@@ -316,7 +316,7 @@ def test_zooming_keeps_the_place(harness: Harness) -> None:
 @pytest.mark.parametrize("zoom", [None, 0.5, 1.0, 1.75])
 def test_pages_are_where_qt_draws_them(harness: Harness, zoom: float | None) -> None:
     harness.controller.passages.show_document(SUPPLY)
-    view = harness.window.pdf.view
+    view = harness.window.pdf.pages.view
     if zoom is not None:
         view.set_zoom(zoom)
     harness.settle(0.5)
@@ -336,20 +336,22 @@ def test_text_is_found_in_the_pages(harness: Harness) -> None:
     panel = harness.window.pdf
     panel.open_search()
 
-    panel.find_bar.field.setText("breach")
-    harness.qtbot.waitUntil(lambda: panel.find_bar.count.text().startswith("1 of"), timeout=10_000)
+    panel.pages.find_bar.field.setText("breach")
+    harness.qtbot.waitUntil(
+        lambda: panel.pages.find_bar.count.text().startswith("1 of"), timeout=10_000
+    )
     harness.settle(0.8)  # every page was searched
-    hits = panel.find_bar.hits()
+    hits = panel.pages.find_bar.hits()
     assert hits > 2
-    panel.find_bar.step(1)
-    assert panel.find_bar.count.text() == f"2 of {hits}"
-    panel.find_bar.step(-1)
-    panel.find_bar.step(-1)
-    assert panel.find_bar.count.text() == f"{hits} of {hits}"
-    QTest.keyClick(panel.find_bar.field, Qt.Key.Key_Escape)
+    panel.pages.find_bar.step(1)
+    assert panel.pages.find_bar.count.text() == f"2 of {hits}"
+    panel.pages.find_bar.step(-1)
+    panel.pages.find_bar.step(-1)
+    assert panel.pages.find_bar.count.text() == f"{hits} of {hits}"
+    QTest.keyClick(panel.pages.find_bar.field, Qt.Key.Key_Escape)
 
-    assert not panel.find_bar.isVisible()
-    assert panel.find_bar.hits() == 0
+    assert not panel.pages.find_bar.isVisible()
+    assert panel.pages.find_bar.hits() == 0
 
 
 def test_what_is_not_there_is_not_found(harness: Harness) -> None:
@@ -357,16 +359,18 @@ def test_what_is_not_there_is_not_found(harness: Harness) -> None:
     panel = harness.window.pdf
     panel.open_search()
 
-    panel.find_bar.field.setText("zebra crossing")
-    harness.qtbot.waitUntil(lambda: panel.find_bar.count.text() == "Not found", timeout=10_000)
+    panel.pages.find_bar.field.setText("zebra crossing")
+    harness.qtbot.waitUntil(
+        lambda: panel.pages.find_bar.count.text() == "Not found", timeout=10_000
+    )
 
-    assert panel.find_bar.hits() == 0
+    assert panel.pages.find_bar.hits() == 0
 
 
 def test_text_on_a_page_is_selected_and_copied(harness: Harness) -> None:
     harness.controller.passages.show_document(SUPPLY, page=6)
     harness.settle(0.4)
-    view = harness.window.pdf.view
+    view = harness.window.pdf.pages.view
     place = view.page_rects()[5]
     page = view.document().getSelectionAtIndex(5, 200, 40)
     line = page.bounds()[0].boundingRect()

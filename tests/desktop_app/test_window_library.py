@@ -276,7 +276,7 @@ def test_a_removed_document_leaves_the_page_view(harness: Harness) -> None:
     harness.settle()
 
     assert harness.window.pdf.path == ""
-    assert harness.window.pdf.view.page_count == 0
+    assert harness.window.pdf.pages.view.page_count == 0
 
 
 def test_cancelling_removes_nothing(harness: Harness) -> None:
@@ -351,4 +351,4 @@ def test_a_document_opens_at_the_right(harness: Harness) -> None:
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
     assert harness.window.pdf.path.endswith("supply-agreement.pdf")
-    assert harness.window.pdf.view.page_count == 9
+    assert harness.window.pdf.pages.view.page_count == 9

@@ -80,8 +80,8 @@ def test_a_conversation_goes_on_after_a_stop_a_crash_and_a_restart(
     # when a question is asked, its answer is cited and the passage is highlighted
     first = ask(controller, "How is payment made?")
     assert first.citations
-    wait(lambda: bool(window.pdf.view.marks))
-    assert window.pdf.view.page == first.citations[0].page - 1
+    wait(lambda: bool(window.pdf.pages.view.marks))
+    assert window.pdf.pages.view.page == first.citations[0].page - 1
 
     # when the next answer is stopped while it is read, it ends soon and the next turn is right
     controller.ask("How is liability for breach determined?")

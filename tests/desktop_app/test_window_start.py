@@ -29,10 +29,10 @@ _RUN = """
 import sys
 from PySide6.QtCore import QTimer
 from desktop_app.fake_worker_client import FakeWorkerClient
-from desktop_app.window.app import run_window
+from desktop_app.window.app import open_window
 client = FakeWorkerClient()
 QTimer.singleShot(0, lambda: print("shown", flush=True))
-code = run_window(client)
+code = open_window(client)()
 print("closed" if client.closed else "left open")
 sys.exit(code)
 """
@@ -97,7 +97,7 @@ def test_the_window_is_remembered(qtbot: QtBot, tmp_path: Path) -> None:
     assert (second.window.width(), second.window.height()) == (780, 600)
     assert second.window.side.isHidden()
     second.settle(0.4)
-    assert second.window.pdf.view.page == 3
+    assert second.window.pdf.pages.view.page == 3
     assert second.worker.last(records.OpenConversation).conversation == "c1"
 
 

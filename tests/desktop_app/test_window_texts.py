@@ -433,7 +433,7 @@ def test_keys_lead_where_they_say(harness: Harness) -> None:
     control = Qt.KeyboardModifier.ControlModifier
 
     QTest.keyClick(window, Qt.Key.Key_F, control)
-    assert window.pdf.find_bar.isVisible()
+    assert window.pdf.pages.find_bar.isVisible()
     QTest.keyClick(window, Qt.Key.Key_L, control)
     assert harness.chat.composer.edit.hasFocus()
     QTest.keyClick(window, Qt.Key.Key_B, control)

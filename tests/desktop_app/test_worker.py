@@ -20,8 +20,8 @@ from desktop_app import deletions, paths, records, settings
 from desktop_app.composition import Composition
 from desktop_app.jobs_lookup import LookupJobs, SlowLookupJobs
 from desktop_app.settings import Settings
-from desktop_app.worker import serve
 from desktop_app.worker_client import RESTARTED, WorkerClient, WorkerOptions
+from desktop_app.worker_process import serve
 from tests.desktop_app.fakes import FakeEngine, fakes
 
 QUESTION = "When shall the Buyer pay each invoice?"

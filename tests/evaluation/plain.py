@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from rag.parser import Parser
-from rag.protocols import Embedder, Vectors
+from rag.protocols import Embedder
 from rag.raw_page import RawPage
+from rag.vectors import Vectors
 from tests.evaluation.questions import Asked
 from tests.evaluation.report import FOLDER
 from tests.evaluation.scoring import Tally, holds, letters

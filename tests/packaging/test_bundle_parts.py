@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import struct
 import subprocess
@@ -18,12 +19,19 @@ import freeze
 import pypdfium2
 import pytest
 import scan
+import signatures
 import system_libraries
 from components import Component
 
 import desktop_app
 
 ROOT = Path(__file__).resolve().parents[2]
+# Prints where each module of Shiboken's Python part was loaded from.
+LOADED_FROM = """
+import sys, PySide6.QtCore
+names = [name for name in sys.modules if name.startswith("shibokensupport.signature")]
+print(*(sys.modules[name].__spec__.origin for name in names), sep="\\n")
+"""
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ELF files")
 
 
@@ -79,6 +87,7 @@ def test_of_recognition_only_what_the_program_uses_is_frozen() -> None:
     assert freeze.unwanted("rapidocr/inference_engine/pytorch/networks/arch_config.yaml")
     assert not freeze.unwanted("rapidocr/models/PP-OCRv6_rec_small.onnx")
     assert not freeze.unwanted("rapidocr/config.yaml")
+    assert not freeze.unwanted("rapidocr/inference_engine/onnxruntime/main.pyc")
     assert "PIL" not in freeze.EXCLUDED
 
 
@@ -114,24 +123,41 @@ def test_torch_is_not_frozen() -> None:
 
 
 def test_the_next_version_differs_in_its_version_only(tmp_path: Path) -> None:
+    ((name, raised, _kind),) = freeze.next_version(ROOT, tmp_path)
+
+    assert name == "desktop_app"
     source = ROOT / "desktop_app" / "__init__.py"
-    modules = [("desktop_app", str(source), "PYMODULE"), ("rag", "rag.py", "PYMODULE")]
-
-    raised = freeze.next_version(modules, tmp_path)
-
-    assert [entry[0] for entry in raised] == ["desktop_app", "rag"]
-    assert raised[1] == modules[1]
-    text = Path(raised[0][1]).read_text(encoding="utf8")
+    text = Path(raised).read_text(encoding="utf8")
     assert text == source.read_text(encoding="utf8").replace(
         f'"{desktop_app.__version__}"', f'"{desktop_app.__version__}.1"'
     )
 
 
 def test_a_version_that_is_not_found_ends_the_build(tmp_path: Path) -> None:
-    (tmp_path / "other.py").write_text("VERSION = 1")
+    (tmp_path / "desktop_app").mkdir()
+    (tmp_path / "desktop_app" / "__init__.py").write_text("VERSION = 1")
 
     with pytest.raises(SystemExit, match="version"):
-        freeze.next_version([("desktop_app", str(tmp_path / "other.py"), "PYMODULE")], tmp_path)
+        freeze.next_version(tmp_path, tmp_path)
+
+
+def test_shiboken_finds_its_modules_compiled(tmp_path: Path) -> None:
+    """In a copy of its package, as in the program's folder: each module comes from byte code."""
+    signatures.copy_package(tmp_path)
+
+    signatures.unpack(tmp_path)
+
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_FROM],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = [Path(line) for line in done.stdout.splitlines()]
+    assert len(files) > 8
+    assert {file.suffix for file in files} == {".pyc"}
+    assert all(file.is_relative_to(tmp_path / "shiboken6" / signatures.FOLDER) for file in files)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")

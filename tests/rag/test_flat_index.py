@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rag.flat_index import FlatIndex
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 
 def unit(rows: int, dimension: int = 16, seed: int = 0) -> Vectors:

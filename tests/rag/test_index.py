@@ -10,7 +10,7 @@ import pytest
 
 from rag.index import VectorIndex
 from rag.list_index import DamagedIndex, ListIndex, build, in_batches
-from rag.protocols import Vectors
+from rag.vectors import Vectors
 
 DIMENSION = 24
 

@@ -16,8 +16,8 @@ import pytest
 from rag.errors import InvalidQuestion, StoreFull, StoreReadOnly, UnknownDocument
 from rag.fake_embedder import FakeEmbedder
 from rag.library import Library
-from rag.protocols import Vectors
 from rag.types import IngestProgress, IngestResult
+from rag.vectors import Vectors
 from tests.rag.pdfs import make_pdf
 
 SUPPLY = [

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag.fake_embedder import FakeEmbedder
-from rag.protocols import Vectors
 from rag.remembering_embedder import RememberingEmbedder
+from rag.vectors import Vectors
 
 
 class Counting(FakeEmbedder):
