@@ -18,10 +18,24 @@ _HEADING = re.compile(
 # The Greek question mark is what fonts without a map give for a semicolon.
 _TITLE = re.compile(
     r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
-    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|[A-Z&][\w'’/-]*)){0,13}[.;:]"
+    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|\d{1,2}\.\d{1,2}"
+    r"|[A-Z&][\w'’/-]*)){0,13}[.;:]"
 )
 # A form to be filled in: "[party]", "[ ]", "____"; and "2.5 Selection of Premises | 5".
 _BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}|\A\d+(?:\.\d+)+\s[^|]*\|\s*\d{1,3}\Z")
+
+
+# "“Affiliate” means …": tells what a word means, and rules nothing.
+_DEFINITION = re.compile(
+    r"(\(?[\w.]{1,6}[.)]? )?[\"“”'‘][^\"“”]{2,60}[\"“”'’],? (shall )?(mean|ha(s|ve) the meaning)"
+    r"|for (the )?purposes? of (this|the) definition",
+    re.IGNORECASE,
+)
+
+
+def is_definition(text: str) -> bool:
+    """True for a sentence that says what a word means."""
+    return bool(_DEFINITION.match(" ".join(text.split())))
 
 
 def is_form(text: str) -> bool:

@@ -22,6 +22,7 @@ class Concept:
     Attributes:
         name: the usual caption.
         asked: a regular expression over the lower-case question.
+        over: the name of a wider concept that isn't meant where this one is.
         needs: another one, that the question must hold too with its preamble; empty: none.
         terms: words that such clauses hold, for the keyword search.
         wording: typical wording, for the vector search.
@@ -34,6 +35,7 @@ class Concept:
     wording: str
     place: Literal["", "start", "end"] = ""
     needs: str = ""
+    over: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ def _expand(text: str, context: str, patterns: Patterns, most: int) -> Expansion
         if lengths and re.search(concept.needs, around):
             found.append((sum(lengths), concept))
     found.sort(key=lambda pair: -pair[0])
-    chosen = [concept for _, concept in found[:most]]
+    wider = {concept.over for _, concept in found}
+    chosen = [concept for _, concept in found if concept.name not in wider][:most]
     places = [concept.place for concept in chosen if concept.place]
     return Expansion(
         tuple(concept.name for concept in chosen),

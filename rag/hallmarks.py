@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from rag.captions import is_definition
 from rag.wording import near, then
 
 # By the name of the concept (`rag.concepts`), over lower-case text with single spaces.
@@ -68,7 +69,9 @@ _HALLMARKS = {
     "Indemnity": r"indemni|h[eo]ld harmless|reimburse",
     "Force majeure": r"force majeure|acts? of god|beyond [^.;]{0,40}control",
     "Amendment and waiver": r"amend|modif|waive|vari(ed|ation)|supplement",
-    "Subcontracting": r"sub-?contract",
+    "Subcontracting": r"sub-?contract|sub-?process",
+    "Notice of a data breach": near(r"notif|report|inform", r"breach|incident|unauthori[sz]ed"),
+    "Infringement by others": r"\binfring",
     "Most favoured customer": r"most[- ]favou?r|"
     + near(
         r"(no|not) (less|more) favou?rabl|lowe(r|st)|more favou?rabl|as favou?rabl|better|best"
@@ -90,7 +93,8 @@ _HALLMARKS = {
     + r"|offers? of employment|not[^.;]{0,40} employ ",
     "Non-disparagement": r"disparag|derogat|defam|negative|"
     + near(r"detriment|harm|damag|injur|advers|tarnish|impair|reflect", r"reputation|goodwill"),
-    "Revenue and profit sharing": r"royalt|\bcommissions?\b|(revenue|profit)s?[- ]shar|"
+    "Revenue and profit sharing": r"royalt(?!y[- ]free)|\bcommissions?\b"
+    r"|(revenue|profit)s?[- ]shar|"
     + near(
         r"percent|\d ?%|share of|portion of|split|equally",
         r"revenue|\bsales\b|(?<!lost )\bprofits?\b|proceeds|receipts|\bincome\b|\bfees?\b",
@@ -148,7 +152,7 @@ _HALLMARKS = {
     "Changing an order": near(r"\border", r"cancel|reschedul|\bchang|postpon|push(ed)?[- ]?out"),
     "Discount": r"discount|rebate|\bmargin|mark-?up",
     "Property of a party": r"\bown(s|ed|ership|er)?\b|\btitle\b|propert(y|ies) of|belong"
-    r"|(sole|exclusive|remain\w*)[^.;]{0,30} property",
+    r"|(sole|exclusive|remain\w*)[^.;]{0,30} property|rights in [^.;]{0,80}\bremain",
     "Security for payment": r"letters? of credit|collateral|security (interest|deposit)|\bliens?\b"
     r"|\bguarant|" + then(r"secur(e|ed|es|ity)\b", r"\bpa(y|id)|obligation|perform", 60),
     "Milestones": r"milestone",
@@ -158,17 +162,25 @@ _HALLMARKS = {
 }
 
 
-# "“Affiliate” means …": tells what a word means, and rules nothing.
-_DEFINITION = re.compile(
-    r"(\(?\w{1,4}[.)] )?[\"“”'‘][^\"“”]{2,60}[\"“”'’],? (shall )?(mean|ha(s|ve) the meaning)"
-    r"|for (the )?purposes? of (this|the) definition"
-)
+# What takes the hallmark back: the clause is of the kind's opposite, or of another paper.
+_OPPOSITES = {
+    "Renewal": r"\brenew\w*[^.;]{0,40}, if any",
+    "Termination for convenience": r"terminat\w* (for|with) cause\b"
+    r"|deemed [^.;]{0,20}terminat\w* without cause"
+    r"|\A(?!.*(without cause|(any|no) reason|convenience|at will)).*"
+    r"\b(such breach|not (been )?cured)",
+    "Licence grant": r"separate (written )?(licen[cs]e )?agreement"
+    r"|(licen[cs]es?|rights) granted[^.;]{0,160}\b(terminate|cease|expire|revert|end)\b"
+    r"|(following|upon|after) [^.;]{0,40}(expir|terminat)",
+}
 
 
 @cache
-def _compiled(name: str) -> re.Pattern[str] | None:
-    pattern = _HALLMARKS.get(name)
-    return re.compile(pattern) if pattern else None
+def _compiled(name: str) -> tuple[re.Pattern[str], re.Pattern[str] | None] | None:
+    pattern, opposite = _HALLMARKS.get(name), _OPPOSITES.get(name)
+    if not pattern:
+        return None
+    return re.compile(pattern), re.compile(opposite) if opposite else None
 
 
 def borne(names: Iterable[str], text: str) -> bool | None:
@@ -180,6 +192,9 @@ def borne(names: Iterable[str], text: str) -> bool | None:
     if not patterns:
         return None
     plain = " ".join(text.lower().split())
-    if _DEFINITION.match(plain):
+    if is_definition(plain):
         return False
-    return all(pattern.search(plain) for pattern in patterns)
+    return all(
+        pattern.search(plain) and not (opposite and opposite.search(plain))
+        for pattern, opposite in patterns
+    )

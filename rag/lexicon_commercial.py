@@ -133,7 +133,7 @@ CONCEPTS = (
     ),
     Concept(
         "Licence grant",
-        r"licen[cs]e|licen[cs]ed|right to use|permission to use|sublicen[cs]e",
+        r"licen[cs](es?|ed|ing)\b|right to use|permission to use|sublicen[cs]e",
         "grant license hereby non-exclusive nontransferable right use royalty-free worldwide"
         " sublicense limited revocable licensee licensor",
         "Licensor hereby grants to Licensee a non-exclusive, non-transferable, royalty-free,"
@@ -238,10 +238,26 @@ CONCEPTS = (
     Concept(
         "Data protection and deletion",
         r"(delet|destr|return)\w*.{0,40}(data|content)|(data|content).{0,40}(delet|destr|return)"
-        r"|personal data|data (breach|protection)|sub-?processor",
+        r"|personal data|data protection|get .{0,20}\b(data|content|files)\b.{0,10} back"
+        r"|what (happens|becomes|will happen) (to|of|with) .{0,20}\b(data|content|files)\b",
         "data delete return personal processing customer content security breach notify days",
         "After termination the provider shall, on request, delete or return all customer data and"
         " content within thirty days, and shall notify any personal data breach without delay.",
+    ),
+    Concept(
+        "Notice of a data breach",
+        r"\b(data|security|privacy)\b.{0,20}\b(breach|incident|leak)\w*"
+        r"|\b(breach|incident|leak)\w*\b.{0,20}\b(data|security|privacy)\b",
+        "notify without undue delay becoming aware breach incident personal data security hours",
+        "Provider shall notify the Customer without undue delay, and within seventy-two hours,"
+        " after becoming aware of a breach of security or another personal data incident.",
+    ),
+    Concept(
+        "Infringement by others",
+        r"\binfring\w*",
+        "infringement infringe third party notify action suit proceeding enforce defend right",
+        "Each party shall promptly notify the other of any infringement of the patents or marks by"
+        " a third party; the owner has the first right, but no obligation, to bring an action.",
     ),
     Concept(
         "Facility amount",

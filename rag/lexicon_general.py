@@ -48,7 +48,7 @@ CONCEPTS = (
         r"\b(initial|length|duration|end) (of )?(the )?term|\bterm\b.{0,20}\b(expire|end|last)"
         r"|expir(y|e|es|ation)|how long (is|does|will|do).{0,30}(term|agreement|contract)"
         r"|how long (does|will|do) (the|this|my|our) (franchise|licen[cs]e|lease|policy|tenancy"
-        r"|appointment|employment|engagement|loan)\b.{0,20}\b(last|run|continue)"
+        r"|appointment|employment|engagement|loan|collaboration|cooperation|partnership|project)\b.{0,20}\b(last|run|continue)"
         r"|\bduration\b|termination date|\bwhen (does|do|will|is|are|must) .{0,40}"
         r"\b(end|ends|expire|over|run out)\b",
         "term commence expire continue period year initial until unless earlier terminated effect",
@@ -174,7 +174,8 @@ CONCEPTS = (
         r"(agreement|contract|rights|obligations)|delegat"
         r"|\b(sell|give|hand|pass)\b.{0,40}\b(to|over|on to) (someone|somebody|anyone|others?"
         r"|a third)"
-        r"|transfer(red)?\b.{0,40}\b(to|franchise|licen[cs]e|lease|business)",
+        r"|(?<!are )(?<!is )transfer(red)?\b(?! of (the |personal |our )?data).{0,40}"
+        r"\b(to|franchise|licen[cs]e|lease|business)",
         "assign assignment transfer delegate consent prior written without successors"
         " permitted void"
         " party rights obligations affiliate",
@@ -261,8 +262,8 @@ CONCEPTS = (
     ),
     Concept(
         "Subcontracting",
-        r"sub-?contract",
-        "subcontract subcontractor consent prior written responsible",
+        r"sub-?contract|sub-?process",
+        "subcontract subcontractor subprocessor consent prior written responsible",
         "Supplier shall not subcontract any of its obligations without prior written consent and"
         " remains responsible for its subcontractors.",
     ),

@@ -119,7 +119,7 @@ CONCEPTS = (
     ),
     Concept(
         "Return or destruction",
-        r"\b(return|destroy|destruction|erase|give back)\b",
+        r"(?<!in )\b(return|destroy|destruction|erase|give back)\b",
         "return destroy request termination copies materials promptly certify written documents"
         " confidential information",
         "Upon termination or at the written request of the Disclosing Party, the Receiving Party"

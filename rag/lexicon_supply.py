@@ -49,11 +49,14 @@ CONCEPTS = (
         "cost costs expense expenses bear borne sole responsible own responsibility",
         "Each party shall bear its own costs and expenses; the Company shall be solely responsible"
         " for, and shall pay, all costs of the work at its own expense.",
+        over="Payment",
     ),
     Concept(
         "Property of a party",
-        r"\bwho owns (the |any )?(tool|mou?ld|die|equipment|material|machine|document|record)\w*"
-        r"|\b(tool|mou?ld|equipment|material|record)\w*\b.{0,20}\b(belong|owned|property)",
+        r"\bwho owns (the |any )?(tool|mou?ld|die|equipment|material|machine|document|record"
+        r"|drawing|design|plan)\w*"
+        r"|\b(tool|mou?ld|equipment|material|record|drawing|plan)\w*\b.{0,20}"
+        r"\b(belong|owned|property)",
         "property owned title tools tooling equipment materials remain furnished paid",
         "All tools, equipment and materials furnished or paid for by the Buyer are and shall remain"
         " the sole property of the Buyer.",

@@ -14,7 +14,7 @@ import numpy as np
 
 from rag import hallmarks, keywords, sentences
 from rag.answer_type import holds_expected
-from rag.captions import is_form, is_heading
+from rag.captions import is_definition, is_form, is_heading
 from rag.chinese import is_chinese
 from rag.concepts import Expansion, expand
 from rag.protocols import Embedder
@@ -46,6 +46,7 @@ _EMBEDDED = 24  # sentences that get a vector: they are the larger part of the t
 _STEM = 6
 
 _FORM = 0.2
+_DEFINES = 0.3  # where no meaning is asked for
 _ONE_CASE_ONLY = 0.2
 _LENGTH = 0.1
 _LEADING = re.compile(
@@ -59,6 +60,11 @@ _ONE_CASE = re.compile(
 )
 _ASKS_OF_A_CASE = re.compile(
     r"\b(if|in case|when|unless|except\w*|fail\w*|late|breach\w*|default)\b", re.IGNORECASE
+)
+_ASKS_A_MEANING = re.compile(
+    r"\bmean(s|t|ing)?\b|\bdefin|\b(what|who)(['’]s| is| are| was| were| counts?)\b"
+    r"|意思|定义|什么是|是什么|是谁",
+    re.IGNORECASE,
 )
 _WHO = re.compile(
     r"(?:and |so )?who(?:'s| is| are| was| were) (?:the |an? )?(?P<term>[\w -]{3,40}?)s? ?\??$",
@@ -117,9 +123,14 @@ _Found = tuple[Hit, int, Sentence]
 def words(text: str) -> set[str]:
     """Content words of a text, lower case and cut to six letters; Chinese by character.
 
-    The cut joins inflections (terminate, termination) without a stemmer for each language.
+    The cut joins inflections (terminate, termination) without a stemmer for each language;
+    "licence" is as good as "license".
     """
-    return {w[:_STEM] if w.isalpha() else w for w in _WORD.findall(text.lower()) if w not in _STOP}
+    return {
+        w[:_STEM].replace("enc", "ens") if w.isalpha() else w
+        for w in _WORD.findall(text.lower())
+        if w not in _STOP
+    }
 
 
 def rank(
@@ -152,6 +163,7 @@ def rank(
     near, meaning, usual = _meanings(found, question, context, expansion.wordings, embedder)
     signs, weight, said = _words_asked(found, question, context, expansion)
     special = 0.0 if _ASKS_OF_A_CASE.search(question) else _ONE_CASE_ONLY
+    defines = 0.0 if _ASKS_A_MEANING.search(question) else _DEFINES
     named = _named(question)
     quotes = []
     for number, (hit, place, sentence) in enumerate(found):
@@ -166,6 +178,7 @@ def rank(
             - _LENGTH * min(1.0, len(sentence.text) / 800)
             - _FORM * is_form(sentence.text)
             - special * bool(_ONE_CASE.match(sentence.text))
+            - defines * is_definition(sentence.text)
             + _NAMES * bool(named and named.search(sentence.text))
         )
         place_in_chunk = (sentence.start, sentence.stop)

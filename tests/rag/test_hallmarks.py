@@ -46,6 +46,9 @@ CLAUSES = {
     "Territory": "in Norway and the other countries listed",
     "Upkeep of premises": "shall keep the shop in good repair and condition",
     "Training": "The staff shall be trained by us.",
+    "Subcontracting": "Sub-processors are engaged with the customer's consent.",
+    "Notice of a data breach": "The provider shall inform the customer of a security incident.",
+    "Infringement by others": "The owner may sue whoever infringes the patents.",
 }
 
 
@@ -75,6 +78,12 @@ def test_a_clause_bears_the_hallmark_of_its_kind(name: str) -> None:
         ("Notice of non-renewal", "notice of the non-renewal of its insurance"),
         ("Exclusivity", "shall not be bound by terms in the Purchase Orders"),
         ("Licence grant", "all permits and licences of the seller are valid"),
+        ("Licence grant", "It may use the tools under a separate licence agreement."),
+        ("Licence grant", "Upon termination all licences granted here shall end."),
+        ("Termination for convenience", "5 Termination for Cause. A party may end it on 30 days'"),
+        ("Termination for convenience", "It ends 30 days after notice that such breach goes on."),
+        ("Renewal", "Renewals for further years, if any, are made in writing."),
+        ("Revenue and profit sharing", "a worldwide, royalty-free right"),
     ],
 )
 def test_another_clause_does_not(name: str, other: str) -> None:
@@ -97,3 +106,4 @@ def test_every_hallmark_belongs_to_a_kind_of_clause() -> None:
 
     known = {concept.name for concept, _ in _compiled()}
     assert set(hallmarks._HALLMARKS) <= known
+    assert set(hallmarks._OPPOSITES) <= set(hallmarks._HALLMARKS)

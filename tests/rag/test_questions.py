@@ -107,6 +107,33 @@ def test_concepts_of_users_need_a_user() -> None:
     assert "Location" in expand("location", "Consider the privacy policy; location").names
 
 
+@pytest.mark.parametrize(
+    ("question", "meant", "not_meant"),
+    [
+        ("What royalties does the licensee pay?", "Revenue and profit sharing", "Licence grant"),
+        ("Which employees are transferred to the supplier?", "", "Assignment"),
+        ("Which law governs the transfer of data to us?", "Governing law", "Assignment"),
+        ("Who pays for the trials?", "Bearing of costs", "Payment"),
+        ("Can they use subprocessors?", "Subcontracting", "Data protection and deletion"),
+        (
+            "How fast must a data breach be reported?",
+            "Notice of a data breach",
+            "Remedies for breach",
+        ),
+        ("What happens to our data when we cancel?", "Data protection and deletion", ""),
+        ("What does he get in return?", "", "Return or destruction"),
+        ("How long does the collaboration run?", "Term and expiry", ""),
+        ("What if someone infringes the patents?", "Infringement by others", ""),
+    ],
+)
+def test_one_kind_of_clause_is_meant_and_another_not(
+    question: str, meant: str, not_meant: str
+) -> None:
+    names = expand(question).names
+    assert not meant or meant in names
+    assert not_meant not in names
+
+
 def test_an_expansion_holds_words_wording_and_place() -> None:
     concepts = [
         Concept("Cats", r"\bcats?\b", "cat feline", "A cat may be kept."),
