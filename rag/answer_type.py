@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|"
-_NUMBER += r"twenty|thirty|forty|forty-five|fifty|sixty|ninety|hundred|thousand|million)"
+# "[*]", "[***]": a figure that was taken out before the contract was made public.
+_NUMBER = r"(?:\d[\d,.]*|\[\*{1,3}\]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
+_NUMBER += (
+    r"twelve|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety|hundred|thousand|million)"
+)
 _UNIT = r"(?:business |working |calendar )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 
 MONEY = re.compile(
-    rf"[$€£¥￥]\s*\d|\b(usd|eur|gbp|cny|rmb|dollars?|euros?|pounds?)\b|"
+    rf"[$€£¥￥]\s*(?:\d|\[\*)|\b(usd|eur|gbp|cny|rmb|dollars?|euros?|pounds?)\b|"
     rf"\b{_NUMBER}\s*(million|thousand)\b|\d\s*(元|万元|亿元)|人民币|[一二三四五六七八九十百千万]+元",
     re.IGNORECASE,
 )
 PERCENT = re.compile(
-    r"\d\s*(%|percent|per cent|‰|％)|百分之|千分之|万分之|\bper cent", re.IGNORECASE
+    r"(?:\d|\*\])\s*(%|percent|per cent|‰|％)|百分之|千分之|万分之|\bper cent", re.IGNORECASE
 )
 DURATION = re.compile(
     rf"{_NUMBER}\)?[ -]*(?:\([^)]*\)\s*)?{_UNIT}\b|[\d一二三四五六七八九十百]+\s*(个)?"

@@ -169,7 +169,7 @@ _OPPOSITES = {
     r"|deemed [^.;]{0,20}terminat\w* without cause"
     r"|\A(?!.*(without cause|(any|no) reason|convenience|at will)).*"
     r"\b(such breach|not (been )?cured)",
-    "Licence grant": r"separate (written )?(licen[cs]e )?agreement"
+    "Licence grant": r"\bwhereas\b|separate (written )?(licen[cs]e )?agreement"
     r"|(licen[cs]es?|rights) granted[^.;]{0,160}\b(terminate|cease|expire|revert|end)\b"
     r"|(following|upon|after) [^.;]{0,40}(expir|terminat)",
 }

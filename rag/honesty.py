@@ -7,6 +7,7 @@ known to be there or not. Whether the passages speak of the question at all, `of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
@@ -86,6 +87,9 @@ FOLLOW_UP = 0.25
 UNKNOWN_KIND = 0.37
 # "Which airline …" where no passage speaks of an airline: more must speak for an answer.
 UNNAMED = 0.15
+# "How many hours …" where the best sentences hold no such figure.
+UNCOUNTED = 0.25
+_COUNTED = re.compile(r"\bhow (many|much|long|often|soon|fast|quickly)\b|多少|多久|多长", re.I)
 _HALLMARK = {True: 1.0, False: 0.0, None: 0.5}
 
 
@@ -107,5 +111,9 @@ def silent(
     if not hits or not ranked:
         return True
     usual = THRESHOLD if expand(question).names else UNKNOWN_KIND
-    least = FOLLOW_UP if follow_up else usual + UNNAMED * unnamed(question, hits)
-    return likelihood(signs(question, hits, ranked, kind)) < least
+    found = signs(question, hits, ranked, kind)
+    if follow_up:
+        return likelihood(found) < FOLLOW_UP
+    uncounted = found.expected == 0 and bool(_COUNTED.search(question))
+    least = usual + UNNAMED * unnamed(question, hits) + UNCOUNTED * uncounted
+    return likelihood(found) < least

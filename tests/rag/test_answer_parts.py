@@ -209,6 +209,12 @@ class TestHonesty:
         assert honesty.silent("Which airline transports the goods?", hits, [quote()])
         assert not honesty.silent("Which warranty is given?", hits, [quote()])
 
+    def test_a_figure_asked_for_must_be_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(honesty, "likelihood", lambda signs: 0.6)
+        hits = [Hit(quote().chunk, 1.0)]
+        assert honesty.silent("How much does it cost?", hits, [quote()])
+        assert not honesty.silent("How many months does it last?", hits, [quote()])
+
 
 class TestCitations:
     def test_a_citation_is_verbatim_with_its_page(self) -> None:

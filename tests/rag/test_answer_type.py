@@ -9,6 +9,8 @@ from rag.answer_type import holds_expected
     ("question", "right", "wrong"),
     [
         ("How many days of notice are needed?", "upon thirty (30) days notice", "upon notice"),
+        ("How many days of notice are needed?", "within [*] days", "within the days agreed"),
+        ("What is the monthly fee?", "a fee of $[***] per month", "a monthly fee as agreed"),
         ("What is the monthly fee?", "a fee of $18,000 per month", "a monthly fee as agreed"),
         ("What interest applies?", "interest at 1.5% per month", "interest at the agreed rate"),
         ("When is the maturity date?", "matures on April 22, 2019", "matures in due course"),
