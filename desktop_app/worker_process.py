@@ -33,8 +33,8 @@ def serve(connection: Connection, options: WorkerOptions, makers: Makers | None 
         on_notice=lambda text: replies.send(records.Notice(0, text)),
         makers=makers,
     )
-    composition.begin_engine()
     replies.send(records.Started(0, os.getpid(), __version__))
+    composition.begin_engine()
     for notice in notices:
         replies.send(records.Notice(0, notice))
     import_quietly("desktop_app.worker")
