@@ -26,9 +26,11 @@ CONCEPTS = (
     Concept(
         "Oral disclosure",
         r"\boral|verbal|spoken|visual|conversation|tangible",
-        "oral orally verbal verbally visual written tangible form disclosed electronic",
-        "disclosed orally, visually, in writing, electronically or in any other form, and if"
-        " disclosed orally reduced to writing within thirty days.",
+        "oral orally verbal verbally visual written tangible form disclosed electronic recorded"
+        " preserved",
+        "all information, however recorded, preserved or disclosed: orally, visually, in writing,"
+        " electronically or in any other form, and if disclosed orally reduced to writing within"
+        " thirty days.",
     ),
     Concept(
         "Use of confidential information",
@@ -74,7 +76,7 @@ CONCEPTS = (
         r"(fact that|existence|terms) .{0,40}(agreement|negotiat|discussion)|(agreed|negotiated)"
         r"|disclos\w* the (fact|existence)|publicity|press release|announcement",
         "existence terms fact agreement negotiations discussions disclose taking place transaction"
-        " publicity announcement",
+        " publicity announcement public statement approval",
         "Neither party shall disclose to any person the existence or terms of this Agreement, the"
         " fact that discussions or negotiations are taking place, or that Confidential Information"
         " has been made available.",
