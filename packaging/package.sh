@@ -69,6 +69,7 @@ if [ -z "$quick" ]; then
   lintian --fail-on error --suppress-tags dir-or-file-in-opt,embedded-library \
     --suppress-tags library-not-linked-against-libc,unstripped-binary-or-object \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog \
+    --suppress-tags package-installs-python-bytecode \
     $out/clausebook_*_amd64.deb
 fi
 
