@@ -80,14 +80,23 @@ def remove(target: Path, record: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def package(folder: Path, out: Path, cuda: bool, compression: str) -> Path:
-    """The add-on as a Debian package."""
+def build_of(folder: Path) -> str:
+    """Which build of torch was installed, "CPU" or "CUDA", by its own word.
+
+    It may be another than was asked for: an index can offer one of the two alone.
+    """
+    text = (folder / "torch" / "version.py").read_text(encoding="utf8")
+    return "CPU" if re.search(r"^cuda\b.*=\s*None\s*$", text, re.M) else "CUDA"
+
+
+def package(folder: Path, out: Path, compression: str) -> Path:
+    """The add-on as a Debian package, named after the build of torch in it."""
     root = out / "addon-root"
     if root.exists():
         shutil.rmtree(root)
     shutil.copytree(folder, root / "opt" / "clausebook" / "addons" / "torch", symlinks=True)
     size = sum(p.stat().st_size for p in root.rglob("*") if p.is_file())
-    build = "CUDA" if cuda else "CPU"
+    build = build_of(folder)
     control = CONTROL.format(version=__version__, kilobytes=size // 1024, build=build)
     (root / "DEBIAN").mkdir()
     (root / "DEBIAN" / "control").write_text(control, encoding="utf8")
@@ -132,8 +141,10 @@ def main() -> None:
     addon = options.program.parent / "addon"
     install(addon, options.cuda)
     try_it(options.program, addon)
-    path = package(addon, options.out, options.cuda, options.compression)
+    path = package(addon, options.out, options.compression)
     print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+    if not options.cuda and build_of(addon) == "CUDA":
+        print("The package index has no CPU build of torch; give pip one with PIP_FIND_LINKS.")
 
 
 if __name__ == "__main__":

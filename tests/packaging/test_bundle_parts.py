@@ -12,6 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import addon
 import components
 import documents
 import elf_audit
@@ -139,6 +140,15 @@ def test_a_version_that_is_not_found_ends_the_build(tmp_path: Path) -> None:
 
     with pytest.raises(SystemExit, match="version"):
         freeze.next_version(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(("said", "build"), [("None", "CPU"), ("'12.6'", "CUDA")])
+def test_the_add_on_is_named_after_the_torch_in_it(tmp_path: Path, said: str, build: str) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "version.py").write_text(
+        f"__all__ = ['cuda']\ncuda: Optional[str] = {said}\nhip: Optional[str] = None\n"
+    )
+    assert addon.build_of(tmp_path) == build
 
 
 def test_shiboken_finds_its_modules_compiled(tmp_path: Path) -> None:
