@@ -46,7 +46,8 @@ _EMBEDDED = 24  # sentences that get a vector: they are the larger part of the t
 _STEM = 6
 
 _FORM = 0.2
-_DEFINES = 0.3  # where no meaning is asked for
+_DEFINES = 0.3  # where no meaning is asked for, nor a figure that it holds
+_NOT_ASKED = 0.5  # what `holds_expected` gives where no kind of thing is asked for
 _ONE_CASE_ONLY = 0.2
 _LENGTH = 0.1
 _LEADING = re.compile(
@@ -167,18 +168,19 @@ def rank(
     named = _named(question)
     quotes = []
     for number, (hit, place, sentence) in enumerate(found):
+        expected = holds_expected(question, sentence.text)
         shared = sum(w for word, w in weight.items() if word in said[number])
         score = (
             signs.meaning * float(near[number])
             + signs.worded * float(usual[number])
             + signs.shared * shared
-            + _EXPECTED * holds_expected(question, sentence.text)
+            + _EXPECTED * expected
             + _HALLMARK * bool(hallmarks.borne(expansion.names, sentence.text))
             + _PLACE / (1 + place)
             - _LENGTH * min(1.0, len(sentence.text) / 800)
             - _FORM * is_form(sentence.text)
             - special * bool(_ONE_CASE.match(sentence.text))
-            - defines * is_definition(sentence.text)
+            - defines * (expected <= _NOT_ASKED and is_definition(sentence.text))
             + _NAMES * bool(named and named.search(sentence.text))
         )
         place_in_chunk = (sentence.start, sentence.stop)
