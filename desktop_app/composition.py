@@ -156,7 +156,6 @@ class Composition:
         self._loading = threading.Lock()  # its own: who wants the engine doesn't wait for this
         self._engine: Any = None
         self._embedder: Embedder | None = None
-        self._begun = False
 
     @property
     def embedder(self) -> Embedder:
@@ -178,13 +177,10 @@ class Composition:
             return self._engine
 
     def begin_engine(self) -> None:
-        """Starts the engine's process, once, and returns at once.
+        """Starts the engine's process and returns at once.
 
         What is wrong with the model is told where the engine is first waited for.
         """
-        if self._begun:
-            return
-        self._begun = True
         with contextlib.suppress(Exception):
             engine = self.engine
 

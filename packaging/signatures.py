@@ -2,8 +2,8 @@
 
 The library carries its modules as texts and compiles them in each process that imports Qt. Where
 it finds the folder `files.dir` beside it, it takes them from there (`SBK_EMBED=0` makes it write
-that folder). The writer of type stubs, which a program can't use, is emptied: a fifth of a
-window's imports is spent on its patterns.
+that folder). The writer of type stubs, which a program can't use, is emptied: a fifth of the
+time that importing Qt takes is spent on its patterns.
 """
 
 from __future__ import annotations
