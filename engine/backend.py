@@ -62,7 +62,14 @@ class Backend(Protocol):
 
     @property
     def batch(self) -> int:
-        """Most tokens in one `forward`."""
+        """Most tokens in one `forward`, a multiple of `block`."""
+
+    @property
+    def block(self) -> int:
+        """Positions that are computed together; 1 where each is computed by itself.
+
+        A read that stops inside a block pays for all of it, and the next read pays again.
+        """
 
     @property
     def free_cells(self) -> int:

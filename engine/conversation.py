@@ -91,7 +91,8 @@ class Conversation:
     def batches(self, most: int = 0) -> Iterator[Batch]:
         """What is to be read, a batch at a time; count each with `mark_read` before the next.
 
-        A batch has `most` tokens, or as many as the backend reads at once.
+        A batch has `most` tokens, or as many as the backend reads at once. One that isn't the last
+        stops where a block of the backend does, if it reaches so far.
 
         Unread tokens follow the read ones at once, whatever was dropped between them. No batch
         but an only one has a single token: backends read a single one in another way, which
@@ -99,13 +100,17 @@ class Conversation:
         """
         while self.pending:
             self.window.close_gap(self.held)
+            start = self.window.at(self.held)[1]
             size = min(most or self._backend.batch, self._backend.batch, self.pending)
+            beyond = (start + size) % self._backend.block
+            if beyond < size < self.pending:
+                size -= beyond
             if self.pending - size == 1 and size > 2:
                 size -= 1
             ids = self.transcript.ids
             parts = self.window.parts(self.held, self.held + size)
             tokens = [token for part in parts for token in ids[part.start : part.stop]]
-            yield Batch(tokens, self.window.at(self.held)[1])
+            yield Batch(tokens, start)
 
     def mark_read(self, count: int) -> None:
         """Notes that the next `count` visible tokens are on the device now."""

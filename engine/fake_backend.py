@@ -60,7 +60,7 @@ class FakeBackend:
     Args:
         cells: tokens of all sequences together.
         sequences: most sequences at a time.
-        batch: most tokens in one forward.
+        batch: most tokens in one forward. block: positions computed together.
         trained_context: positions that the model pretends to know.
         can_trim: False imitates a recurrent model: only whole sequences can be dropped or saved.
         seconds_per_batch: how long one forward takes, for tests that stop it.
@@ -75,6 +75,7 @@ class FakeBackend:
         cells: int = 5120,
         sequences: int = 8,
         batch: int = 128,
+        block: int = 1,
         trained_context: int = 1 << 20,
         can_trim: bool = True,
         seconds_per_batch: float = 0.0,
@@ -84,6 +85,7 @@ class FakeBackend:
     ) -> None:
         self._capacity, self._most_sequences = cells, sequences
         self._batch = self.rows_alike = batch
+        self._block = block
         self._seconds, self._salt, self._layout = seconds_per_batch, salt, layout
         self._tokenizer = FakeTokenizer()
         self._sequences: dict[SequenceId, _Sequence] = {}
@@ -128,6 +130,10 @@ class FakeBackend:
     @property
     def batch(self) -> int:
         return self._batch
+
+    @property
+    def block(self) -> int:
+        return self._block
 
     @property
     def free_cells(self) -> int:

@@ -104,6 +104,10 @@ class LlamaBackend:
         return self._batch_size
 
     @property
+    def block(self) -> int:
+        return 1
+
+    @property
     def free_cells(self) -> int:
         return self._book.free
 

@@ -37,7 +37,7 @@ class CacheOptions:
     Attributes:
         cells: tokens of all sequences together.
         sequences: most sequences at a time.
-        batch: most tokens in one forward.
+        batch: most tokens in one forward; rounded up to whole blocks.
         block: tokens of a block, and rows computed at a time when a prompt is read; 0 for what
             suits the decoder.
         dtype: how keys and values are kept; None for the decoder's own type.
@@ -66,7 +66,9 @@ class TorchBackend:
         fingerprint: str,
         chat_template: str = "",
     ) -> None:
-        config, options = decoder.config, replace(options, block=options.block or decoder.block)
+        config, block = decoder.config, options.block or decoder.block
+        batch = -(-options.batch // block) * block
+        options = replace(options, block=block, batch=batch)
         self._decoder, self._tokenizer, self._options = decoder, tokenizer, options
         self._chat_template = chat_template
         shape = BlockShape(
@@ -123,13 +125,17 @@ class TorchBackend:
         computed = str(self._decoder.dtype).removeprefix("torch.")
         stretched = "long" if config.long_context else "plain"
         return (
-            f"torch/1/{kind}/{computed}/{stretched}/"
+            f"torch/2/{kind}/{computed}/{stretched}/"
             f"{shape.layers}x{shape.kv_heads}x{shape.tokens}x{shape.head_dim}"
         )
 
     @property
     def batch(self) -> int:
         return self._options.batch
+
+    @property
+    def block(self) -> int:
+        return self._options.block
 
     @property
     def free_cells(self) -> int:

@@ -5,6 +5,9 @@ weighted sum of rows of the values. torch's embedding bag is such a sum; it read
 the memory's speed and shares a table among the query heads of a group, where the general kernel,
 made for many queries, takes twice as long. Its plain twin is `TokenAttention`.
 
+Bags are what threads share, and nine heads are five to one thread and four to the other: over many
+slots a head's values are therefore two bags, which are added.
+
 Scores come back in fp16: queries are scaled before, and ten bits of mantissa lose less than
 rounding the queries to bf16 does.
 Shapes: H query heads, K key heads, G = H / K, D head size, C tiles of T slots, S visible slots.
@@ -22,6 +25,8 @@ from engine.torch_cells import Cells
 from engine.torch_config import DecoderConfig
 from engine.torch_rows import weighted_rows
 from engine.torch_workspace import Workspace
+
+_MANY_SLOTS = 512  # from here on a bag of values is cut in two
 
 
 class BagIndices:
@@ -93,7 +98,9 @@ class BagAttention:
             scores += plan.mask
         weights = torch.softmax(scores, -1).to(queries.dtype).view(-1)
         table = self._value_tables[layer]
-        mixed = weighted_rows(table, plan.value_rows, plan.value_starts, weights)  # (H, D)
+        mixed = weighted_rows(table, plan.value_rows, plan.value_starts, weights)  # (1 or 2 H, D)
+        if len(mixed) > config.heads:
+            mixed = mixed[0::2] + mixed[1::2]
         return mixed.view(1, -1)
 
     def _plan(self, cells: Cells, oldest: int, stop: int) -> _Plan:
@@ -101,6 +108,9 @@ class BagAttention:
         begin, end = oldest // width, -(-stop // width)
         starts = indices.key_starts[: end - begin].reshape(-1)
         count = stop - oldest
+        value_starts = torch.arange(0, self._config.heads * count, count, dtype=torch.int32)
+        if count >= _MANY_SLOTS:
+            value_starts = torch.stack((value_starts, value_starts + count // 2), 1).view(-1)
         return _Plan(
             tiles=end - begin,
             first=oldest - begin * width,
@@ -108,6 +118,6 @@ class BagAttention:
             key_rows=indices.key_rows[begin:end].reshape(-1),
             key_starts=starts,
             value_rows=indices.value_rows[:, oldest:stop].reshape(-1),
-            value_starts=torch.arange(0, self._config.heads * count, count, dtype=torch.int32),
+            value_starts=value_starts,
             mask=hole_mask(self._workspace, cells, oldest, stop, self.positions),
         )

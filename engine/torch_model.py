@@ -29,8 +29,6 @@ from engine.torch_weights import (
     empty_layer,
 )
 
-Tables = tuple[Tensor, Tensor]
-
 
 class Attention(Protocol):
     """Keeps the new keys and values of a layer and attends to all that are visible."""
@@ -110,7 +108,7 @@ class Decoder:
         kind: int,
         layer: LayerWeights,
         states: Tensor,
-        table: Tables,
+        table: Tensor,
         attend: Attention,
     ) -> Tensor:
         heads, keys, size = self.config.heads, self.config.kv_heads, self.config.head_dim
@@ -131,9 +129,9 @@ class Decoder:
         joined = layer.gate_up(states)  # (T, 2 I)
         gate, up = joined[:, :inner], joined[:, inner:]
         if self.config.activation == "silu":
-            states = F.silu(gate) * up
+            states = F.silu(gate).mul_(up)
         else:
-            states = F.gelu(gate, approximate="tanh") * up
+            states = F.gelu(gate, approximate="tanh").mul_(up)
         states = layer.down(states)  # (T, E)
         if layer.post_feed_forward_norm is not None:
             return self._norm(states.float(), layer.post_feed_forward_norm)

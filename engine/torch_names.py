@@ -21,7 +21,7 @@ class Slot:
         part: which rows of a joined matrix: "q", "k", "v", "gate", "up"; empty for all.
         layer: the layer's index.
         add: what is added on loading (Gemma's norms in Hugging Face files lack their 1).
-        paired: rows of each head are stored as neighbouring pairs, and must be reordered.
+        paired: rows of each head are stored as rotation wants them, in neighbouring pairs.
     """
 
     field: str

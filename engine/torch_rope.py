@@ -1,7 +1,8 @@
-"""Rotary position embeddings in fp32: frequencies, cosines and sines, and the rotation.
+"""Rotary position embeddings in fp32: frequencies, the turns of positions, and the rotation.
 
-Channels are paired as Hugging Face pairs them: c with c + dimension / 2. Weights of files that
-pair neighbours are reordered when they are loaded (`torch_names`).
+Neighbouring channels are a pair: then a pair is a complex number, and a rotation is one product.
+Weights of files that pair c with c + dimension / 2 are reordered when they are loaded
+(`torch_weights`); scores are sums over channels and don't depend on their order.
 """
 
 from __future__ import annotations
@@ -39,33 +40,28 @@ def _llama3(spec: RopeSpec, plain: Tensor) -> Tensor:
 
 
 class Rotary:
-    """Cosines and sines for a row of positions, and the rotation of heads with them."""
+    """The turns of a row of positions, and the rotation of heads by them."""
 
     def __init__(self, spec: RopeSpec, head_dim: int, device: torch.device) -> None:
         self._frequencies = frequencies(spec).to(device)  # (D'/2,)
         self._factor = spec.attention_factor
         self._dimension, self._head_dim = spec.dimension, head_dim
 
-    def table(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosine and signed sine at `positions` (T,), each fp32 of shape (T, 1, D').
+    def table(self, positions: Tensor) -> Tensor:
+        """The turns at `positions` (T,), complex of shape (T, 1, D'/2).
 
         Computed where they are needed: positions go on counting past any table's end.
         """
         angles = positions.float()[:, None] * self._frequencies  # (T, D'/2)
-        cosine, sine = angles.cos() * self._factor, angles.sin() * self._factor
-        return (
-            torch.cat((cosine, cosine), -1)[:, None],
-            torch.cat((-sine, sine), -1)[:, None],
-        )
+        return torch.complex(angles.cos() * self._factor, angles.sin() * self._factor)[:, None]
 
-    def rotate(self, heads: Tensor, table: tuple[Tensor, Tensor]) -> Tensor:
+    def rotate(self, heads: Tensor, table: Tensor) -> Tensor:
         """Rotates `heads` (T, H, D) by the table of their positions; the dtype is kept."""
-        cosine, sine = table
-        rotated = heads.float()
+        wide = heads.float()
         if self._dimension < self._head_dim:
-            rotated = rotated[..., : self._dimension]
-        swapped = rotated.roll(self._dimension // 2, -1)
-        rotated = torch.addcmul(rotated * cosine, swapped, sine).to(heads.dtype)
+            wide = wide[..., : self._dimension]
+        pairs = torch.view_as_complex(wide.reshape(*wide.shape[:-1], -1, 2))  # (T, H, D'/2)
+        rotated = torch.view_as_real(pairs * table).to(heads.dtype).view(wide.shape)
         if self._dimension < self._head_dim:
             return torch.cat((rotated, heads[..., self._dimension :]), -1)
         return rotated

@@ -169,21 +169,24 @@ class WeightLoader:
                 f"The tensor {name} has the shape {shape} where {expected} is expected; "
                 "get the model again."
             )
-        if slot.field == "head_norm":  # one vector, the same for every head
-            _write(place, start, self._values(name, slot, 0, shape[0]).expand(stop - start, -1))
-            return stop - start
         head_dim = self._config.head_dim
+        if slot.field == "head_norm":  # one vector, the same for every head
+            values = _in_pairs(self._values(name, slot, 0, head_dim), self._config, head_dim)
+            _write(place, start, values.expand(stop - start, -1))
+            return stop - start
         step = max(1, _SLICE_NUMBERS // (math.prod(columns) * head_dim)) * head_dim
         for first in range(0, stop - start, step):
             last = min(first + step, stop - start)
-            _write(place, start + first, self._values(name, slot, first, last))
+            values = self._values(name, slot, first, last)
+            if slot.field in ("qkv", "qkv_bias") and not slot.paired:
+                turned = (self._config.heads + self._config.kv_heads) * head_dim - start - first
+                values = _in_pairs(values, self._config, min(max(turned, 0), len(values)))
+            _write(place, start + first, values)
         return stop - start
 
     def _values(self, name: str, slot: Slot, start: int, stop: int) -> Tensor:
         values = self._file.rows(name, start, stop)
-        if slot.add:
-            values = values.float() + slot.add
-        return _unpair(values, self._config.head_dim) if slot.paired else values
+        return values.float() + slot.add if slot.add else values
 
 
 def _write(place: Weight, start: int, values: Tensor) -> None:
@@ -214,8 +217,13 @@ def _unknown(name: str, config: DecoderConfig) -> UnsupportedModel:
     )
 
 
-def _unpair(rows: Tensor, head_dim: int) -> Tensor:
-    """Reorders each head's rows from pairs (0, 1), (2, 3), … to halves."""
-    heads = rows.shape[0] // head_dim
-    split = rows.reshape(heads, head_dim // 2, 2, *rows.shape[1:])
-    return split.transpose(1, 2).reshape(rows.shape)
+def _in_pairs(rows: Tensor, config: DecoderConfig, turned: int) -> Tensor:
+    """The first `turned` rows reordered, head by head, from halves to neighbouring pairs."""
+    if not turned:
+        return rows
+    dimension = config.rope.dimension
+    heads = rows[:turned].reshape(turned // config.head_dim, config.head_dim, *rows.shape[1:])
+    halves = heads[:, :dimension].reshape(len(heads), 2, -1, *rows.shape[1:])
+    pairs = halves.transpose(1, 2).flatten(1, 2)
+    paired = torch.cat((pairs, heads[:, dimension:]), 1).flatten(0, 1)
+    return torch.cat((paired, rows[turned:]))

@@ -11,9 +11,11 @@ from engine.fake_backend import FakeBackend
 from engine.transcript import Segment
 
 
-def make(turns: list[int], *, can_trim: bool = True, batch: int = 16) -> Conversation:
+def make(
+    turns: list[int], *, can_trim: bool = True, batch: int = 16, block: int = 1
+) -> Conversation:
     """A conversation on the device with turns of so many tokens; the first has 10 of system."""
-    backend = FakeBackend(batch=batch, can_trim=can_trim)
+    backend = FakeBackend(batch=batch, block=block, can_trim=can_trim)
     conversation = Conversation("a", backend)
     conversation.sequence = backend.new_sequence()
     for number, count in enumerate(turns):
@@ -45,6 +47,34 @@ def test_no_batch_but_an_only_one_has_one_token(count: int, sizes: list[int]) ->
     conversation.catch_up()
     assert read(conversation) == sizes
     assert conversation.pending == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (3, [3]),
+        (8, [8]),
+        (9, [9]),
+        (15, [15]),
+        (24, [16, 8]),
+        (17, [15, 2]),
+        (25, [16, 9]),
+        (40, [16, 16, 8]),
+    ],
+)
+def test_a_long_read_stops_where_blocks_do(count: int, sizes: list[int]) -> None:
+    """16 tokens are held and a block has 8, so that the first batch ends with a block."""
+    conversation = make([6], block=8)
+    conversation.transcript.begin([Segment("user", "", tuple(range(count)))])
+    conversation.catch_up()
+    assert read(conversation) == sizes
+
+
+def test_after_a_part_of_a_block_its_rest_is_read() -> None:
+    conversation = make([9], block=8)  # 19 tokens are held, 3 of them in the third block
+    conversation.transcript.begin([Segment("user", "", tuple(range(31)))])
+    conversation.catch_up()
+    assert read(conversation) == [13, 16, 2]
 
 
 def test_trimming_drops_whole_turns_and_at_least_a_quarter() -> None:

@@ -261,11 +261,13 @@ def renumber(
 
 
 def turned(keys: Tensor, rope: RopeSpec, by: int) -> Tensor:
-    """Keys (…, D) rotated by `by` positions, in complex numbers."""
-    half = rope.dimension // 2
-    pairs = torch.complex(keys[..., :half], keys[..., half : 2 * half])
-    pairs = pairs * torch.exp(1j * frequencies(rope) * by)
-    return torch.cat((pairs.real, pairs.imag, keys[..., 2 * half :]), -1)
+    """Keys (…, D) rotated by `by` positions, in real numbers."""
+    angles = frequencies(rope) * by
+    first, second = keys[..., 0 : rope.dimension : 2], keys[..., 1 : rope.dimension : 2]
+    result = keys.clone()
+    result[..., 0 : rope.dimension : 2] = first * angles.cos() - second * angles.sin()
+    result[..., 1 : rope.dimension : 2] = first * angles.sin() + second * angles.cos()
+    return result
 
 
 # 6. Conversations don't matter to each other.
