@@ -24,6 +24,9 @@ _HALLMARKS = {
     "Notice of non-renewal": r"\A(?!.*\binsur).*?(?:"
     + near(r"\brenew|non-?renew|extend|extension", r"notice|notif|unless|intent|elect|desire|wish")
     + r")",
+    "Notice of renewal": near(
+        r"\brenew|extend|extension", r"notice|notif|unless|intent|elect|desire|wish"
+    ),
     "Termination for convenience": near(
         r"terminat|cancel",
         r"without cause|(any|no) reason|no cause|convenience|at will|at any time|any time upon"
@@ -164,15 +167,26 @@ _HALLMARKS = {
 
 # What takes the hallmark back: the clause is of the kind's opposite, or of another paper.
 _OPPOSITES = {
-    "Renewal": r"\brenew\w*[^.;]{0,40}, if any",
+    "Renewal": r"\brenew\w*[^.;]{0,40}, if any"
+    r"|(unless|until) [^.;]{0,20}extended by [^.;]{0,20}mutual",
+    "Notice of non-renewal": r"(notice|notif\w*)[^.;]{0,80}\b(intent\w*|desire|wish\w*|elect\w*)"
+    r" to (extend|renew)|\bchoose to (extend|renew)"
+    r"|exercis\w*[^.;]{0,30} options? to (extend|renew)"
+    r"|notice of [^.;]{0,40}(deficien|default|breach)",
     "Termination for convenience": r"terminat\w* (for|with) cause\b"
     r"|deemed [^.;]{0,20}terminat\w* without cause"
     r"|\A(?!.*(without cause|(any|no) reason|convenience|at will)).*"
     r"\b(such breach|not (been )?cured)",
-    "Licence grant": r"\bwhereas\b|separate (written )?(licen[cs]e )?agreement"
+    "Licence grant": r"\bnot an? (sub)?licen[cs]e\b|separate (written )?(licen[cs]e )?agreement"
     r"|(licen[cs]es?|rights) granted[^.;]{0,160}\b(terminate|cease|expire|revert|end)\b"
     r"|(following|upon|after) [^.;]{0,40}(expir|terminat)",
 }
+
+
+# A recital grants and rules nothing, whatever it speaks of; nor does what supersedes other papers.
+_RULES_NOTHING = re.compile(
+    r"\bwhereas\b|(supersed|cancel)\w*[^.;]{0,80}\b(prior|previous|earlier|all other)\b"
+)
 
 
 @cache
@@ -186,15 +200,23 @@ def _compiled(name: str) -> tuple[re.Pattern[str], re.Pattern[str] | None] | Non
 def borne(names: Iterable[str], text: str) -> bool | None:
     """Whether a text bears the hallmarks of all these kinds of clause; None if none is known.
 
-    A definition bears none.
+    A definition, a recital and a clause of the opposite kind bear none.
     """
     patterns = [p for p in map(_compiled, names) if p is not None]
     if not patterns:
         return None
     plain = " ".join(text.lower().split())
-    if is_definition(plain):
+    if is_definition(plain) or _RULES_NOTHING.search(plain):
         return False
     return all(
         pattern.search(plain) and not (opposite and opposite.search(plain))
         for pattern, opposite in patterns
     )
+
+
+def denied(names: Iterable[str], text: str) -> bool:
+    """Whether a text speaks of these kinds of clause, but is of the opposite or rules nothing."""
+    plain = " ".join(text.lower().split())
+    patterns = [p for p in map(_compiled, names) if p is not None]
+    nothing = bool(patterns) and bool(_RULES_NOTHING.search(plain))
+    return nothing or any(opposite and opposite.search(plain) for _, opposite in patterns)

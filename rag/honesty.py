@@ -30,7 +30,8 @@ class Signs:
         expected: whether the best sentence holds the kind of thing asked for.
         worded: cosine of the best sentence and the usual wording of such a clause.
         terms: share of the usual words of such a clause in the best passage; 0.5 if unknown.
-        hallmark: whether the best sentence bears the hallmark of such a clause; 0.5 if unknown.
+        hallmark: whether the best sentence bears the hallmark of such a clause; 0.5 if unknown,
+            -1 where it is of the opposite kind.
     """
 
     meaning: float
@@ -62,7 +63,7 @@ def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote], kind: str
         max(holds_expected(question, q.text) for q in ranked[:3]),
         max(q.worded for q in ranked),
         _usual(expansion.terms, hits),
-        _HALLMARK[hallmarks.borne(expansion.names, ranked[0].text)],
+        _hallmark(expansion.names, ranked[0].text),
     )
 
 
@@ -71,6 +72,12 @@ def _usual(terms: Sequence[str], hits: Sequence[Hit]) -> float:
     if not usual:
         return 0.5
     return max(len(usual & words(h.chunk.text)) for h in hits) / len(usual)
+
+
+def _hallmark(names: Sequence[str], text: str) -> float:
+    if hallmarks.denied(names, text):
+        return -1.0
+    return _HALLMARK[hallmarks.borne(names, text)]
 
 
 # Logistic regression over the open questions; see tests/evaluation/calibrate.py.

@@ -67,11 +67,19 @@ CONCEPTS = (
     ),
     Concept(
         "Notice of non-renewal",
-        r"(notice|stop|prevent|avoid|cancel|terminate).{0,60}\brenew(al|ing|ed)?|non-?renewal"
-        r"|opt out of renewal",
+        r"(notice.{0,40})?\b((stop|prevent|avoid|cancel|terminat)\w*|not|against|opt(ing)? out of)\b"
+        r".{0,60}\brenew(al|ing|ed)?|non-?renewal",
         "renew notice written prior days expiration unless either party intention not terminate",
         "unless either party notifies the other in writing of its intention not to renew at least"
         " ninety (90) days prior to the expiration of the initial or any renewal term.",
+        over="Notice of renewal",
+    ),
+    Concept(
+        "Notice of renewal",
+        r"notice.{0,60}\brenew(al|ing|ed)?|\brenew.{0,60}\bnotice",
+        "renew notice written prior days expiration intention elect option extend",
+        "may renew this Agreement by written notice of its intention to renew, given at least six"
+        " months before the expiration of the initial term.",
     ),
     Concept(
         "Governing law",

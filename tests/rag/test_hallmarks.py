@@ -9,6 +9,7 @@ from rag import hallmarks
 CLAUSES = {
     "Governing law": "This Agreement is governed by the laws of England.",
     "Renewal": "The term shall be extended for further years unless a party objects.",
+    "Notice of renewal": "We may renew it by notice of our intention to do so.",
     "Notice of non-renewal": "It renews unless either party gives notice sixty days before.",
     "Termination for convenience": "A party may terminate on three (3) months' written notice.",
     "Early termination": "We may terminate the licence if you do not pay.",
@@ -83,11 +84,27 @@ def test_a_clause_bears_the_hallmark_of_its_kind(name: str) -> None:
         ("Termination for convenience", "5 Termination for Cause. A party may end it on 30 days'"),
         ("Termination for convenience", "It ends 30 days after notice that such breach goes on."),
         ("Renewal", "Renewals for further years, if any, are made in writing."),
+        ("Renewal", "It expires in May unless extended by mutual agreement."),
+        ("Notice of non-renewal", "He must give notice of his intention to renew by March."),
+        ("Notice of non-renewal", "The tenant shall exercise its option to extend in May."),
+        ("Notice of non-renewal", "upon notice of any default that keeps us from renewing"),
+        ("Licence grant", "This provision is not a licence to use the Marks."),
+        ("Licence grant", "WHEREAS, the Owner wishes to grant a licence;"),
+        ("Assignment", "It supersedes all prior assignments and agreements."),
         ("Revenue and profit sharing", "a worldwide, royalty-free right"),
     ],
 )
 def test_another_clause_does_not(name: str, other: str) -> None:
     assert hallmarks.borne([name], other) is False
+
+
+def test_what_is_of_the_opposite_kind_says_more_than_silence() -> None:
+    kind = ["Termination for convenience"]
+    assert hallmarks.denied(kind, "4 Termination for Cause. It may be ended on notice.")
+    assert hallmarks.denied(kind, "WHEREAS, it may be terminated at any time;")
+    assert not hallmarks.denied(kind, "It may be terminated at any time.")
+    assert not hallmarks.denied(kind, "The price is due at the end of the month.")
+    assert not hallmarks.denied(["Parties"], "WHEREAS, the parties have met;")
 
 
 def test_all_kinds_asked_for_must_be_borne() -> None:

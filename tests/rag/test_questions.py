@@ -88,10 +88,20 @@ def test_a_question_for_a_meaning_is_known() -> None:
         ("How much training do I get?", "Training"),
         ("How long does the warranty last?", "Warranty"),
         ("Who are the parties?", "Parties"),
+        ("When must we give notice to renew?", "Notice of renewal"),
+        ("How many days' notice before renewal?", "Notice of renewal"),
+        ("What notice prevents automatic renewal?", "Notice of non-renewal"),
+        ("How do we stop the lease renewing?", "Notice of non-renewal"),
     ],
 )  # fmt: skip
 def test_the_kind_of_clause_is_recognised(question: str, concept: str) -> None:
     assert concept in expand(question, most=3).names
+
+
+def test_to_stop_a_renewal_is_not_to_ask_for_one() -> None:
+    asked = expand("How much notice is needed to stop it from renewing?", most=3).names
+    assert "Notice of non-renewal" in asked
+    assert "Notice of renewal" not in asked
 
 
 def test_the_end_of_an_agreement_is_not_its_date() -> None:
