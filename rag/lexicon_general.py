@@ -67,8 +67,8 @@ CONCEPTS = (
     ),
     Concept(
         "Notice of non-renewal",
-        r"(notice.{0,40})?\b((stop|prevent|avoid|cancel|terminat)\w*|not|against|opt(ing)? out of)\b"
-        r".{0,60}\brenew(al|ing|ed)?|non-?renewal",
+        r"(notice.{0,40})?\b((stop|prevent|avoid|cancel|terminat)\w*|not|against"
+        r"|opt(ing)? out of)\b.{0,60}\brenew(al|ing|ed)?|non-?renewal",
         "renew notice written prior days expiration unless either party intention not terminate",
         "unless either party notifies the other in writing of its intention not to renew at least"
         " ninety (90) days prior to the expiration of the initial or any renewal term.",
