@@ -63,10 +63,8 @@ _RULES: tuple[tuple[re.Pattern[str], tuple[re.Pattern[str], ...]], ...] = tuple(
             (MONEY, PERCENT),
         ),
         (r"\b(what|which) (are the )?(core )?(hours|time)\b|几点|时间段", (TIME,)),
-        (
-            r"\bwhen\b|\b(what|which) (is the )?date\b|\bdate of\b|什么时候|何时|日期|哪天",
-            (DATE, DURATION),
-        ),
+        (r"\b(what|which) (is the )?date\b|\bdate of\b|日期|哪天", (DATE,)),
+        (r"\bwhen\b|什么时候|何时", (DATE, DURATION)),
         (r"\bhow many\b|\bnumber of\b|\bcode\b|多少|几个|数量", (NUMBER,)),
         (
             r"\b(governing law|law|court|courts|jurisdiction|arbitrat\w+|governs)\b|法律|法院|仲裁",

@@ -22,7 +22,9 @@ _TITLE = re.compile(
     r"|[A-Z&][\w'’/-]*)){0,13}[.;:]"
 )
 # A form to be filled in: "[party]", "[ ]", "____"; and "2.5 Selection of Premises | 5".
-_BLANK = re.compile(r"\[[^\]\d]{0,40}\]|_{3,}|\.{6,}|\A\d+(?:\.\d+)+\s[^|]*\|\s*\d{1,3}\Z")
+_BLANK = re.compile(
+    r"\[(?!\s*\*)[^\]\d]{0,40}\]|_{3,}|\.{6,}|\A\d+(?:\.\d+)*\.?\s[^|]*\|\s*\d{1,3}\Z"
+)
 
 
 # "“Affiliate” means …": tells what a word means, and rules nothing.

@@ -8,17 +8,28 @@ kinds without one are those that clauses word too freely. Knows no index.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 
 from rag.captions import is_definition
 from rag.wording import near, then
 
+_DATE = (
+    r"(?:(january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|\b(jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)\.? \d|\bday (of|in)\b|\b(19|20)\d\d\b"
+    r"|\b\d{1,2}[/.-]\d{1,2}[/.-]\d\d|\d年)"
+)
+# No date of an end, nor of another agreement.
+_UP_TO = r"(?:(?!\bend|terminat|expir|until|amend)[^.;]){0,100}"
 # By the name of the concept (`rag.concepts`), over lower-case text with single spaces.
 _HALLMARKS = {
     "Governing law": r"govern|constru|interpreted|laws? of",
     "Jurisdiction and venue": r"jurisdiction|venue|\bcourts?\b|forum",
     "Dispute resolution": r"arbitrat|mediat|disput|controvers|good faith",
+    "Agreement date": r"(?:\b(?:made|entered|dated|executed|signed|effective|concluded)\b|\bdated?:"
+    rf"|签订|签署){_UP_TO}{_DATE}",
+    "Effective date": r"(?:\beffective\b|\bcommenc|\b(?:comes?|enters?) into (?:force|effect)"
+    rf"|\b(?:made|dated|entered)\b|生效){_UP_TO}{_DATE}",
     "Renewal": r"\brenew|successive|additional (term|period)|"
     + near(r"extend|extension", r"\bterm|agreement|period|year"),
     "Notice of non-renewal": r"\A(?!.*\binsur).*?(?:"
@@ -177,16 +188,24 @@ _OPPOSITES = {
     r"|deemed [^.;]{0,20}terminat\w* without cause"
     r"|\A(?!.*(without cause|(any|no) reason|convenience|at will)).*"
     r"\b(such breach|not (been )?cured)",
-    "Licence grant": r"\bnot an? (sub)?licen[cs]e\b|separate (written )?(licen[cs]e )?agreement"
+    "Assignment": r"assignment for the benefit of|insolven|bankrupt|\breceiver\b",
+    "Exclusivity": r"jurisdiction|\bvenue\b|\bcourts?\b|\bgovern|goodwill|\binure",
+    "Non-competition": r"\b(nothing|not)\b[^.;]{0,80}\b(limit|restrict|impair|prevent|prohibit)"
+    r"[^.;]{0,60}\b(rights?|abilit|freedom|from)",
+    "Minimum commitment": r"\binsur",
+    "Licence grant": r"\bnot an? (sub)?licen[cs]e\b|\bno (implied )?licen[cs]e|implication|estop"
+    r"|licen[cs]es? granted (here|in|under|by|to)|represents? and warrant"
+    r"|separate (written )?(licen[cs]e )?agreement"
     r"|(licen[cs]es?|rights) granted[^.;]{0,160}\b(terminate|cease|expire|revert|end)\b"
     r"|(following|upon|after) [^.;]{0,40}(expir|terminat)",
 }
 
 
-# A recital grants and rules nothing, whatever it speaks of; nor does what supersedes other papers.
-_RULES_NOTHING = re.compile(
-    r"\bwhereas\b|(supersed|cancel)\w*[^.;]{0,80}\b(prior|previous|earlier|all other)\b"
-)
+# A recital grants and rules nothing, nor does a definition, but dates are stated there.
+_STATED_ANYWHERE = frozenset({"Agreement date", "Effective date"})
+_RECITAL = re.compile(r"\bwhereas\b")
+# What supersedes other papers speaks of all kinds of clause, and is none of them.
+_SUPERSEDES = re.compile(r"(supersed|cancel)\w*[^.;]{0,80}\b(prior|previous|earlier|all other)\b")
 
 
 @cache
@@ -197,7 +216,7 @@ def _compiled(name: str) -> tuple[re.Pattern[str], re.Pattern[str] | None] | Non
     return re.compile(pattern), re.compile(opposite) if opposite else None
 
 
-def borne(names: Iterable[str], text: str) -> bool | None:
+def borne(names: Sequence[str], text: str) -> bool | None:
     """Whether a text bears the hallmarks of all these kinds of clause; None if none is known.
 
     A definition, a recital and a clause of the opposite kind bear none.
@@ -206,7 +225,9 @@ def borne(names: Iterable[str], text: str) -> bool | None:
     if not patterns:
         return None
     plain = " ".join(text.lower().split())
-    if is_definition(plain) or _RULES_NOTHING.search(plain):
+    if _rules_nothing(names, plain) or (
+        is_definition(plain) and not _STATED_ANYWHERE.intersection(names)
+    ):
         return False
     return all(
         pattern.search(plain) and not (opposite and opposite.search(plain))
@@ -214,9 +235,15 @@ def borne(names: Iterable[str], text: str) -> bool | None:
     )
 
 
-def denied(names: Iterable[str], text: str) -> bool:
+def denied(names: Sequence[str], text: str) -> bool:
     """Whether a text speaks of these kinds of clause, but is of the opposite or rules nothing."""
     plain = " ".join(text.lower().split())
     patterns = [p for p in map(_compiled, names) if p is not None]
-    nothing = bool(patterns) and bool(_RULES_NOTHING.search(plain))
-    return nothing or any(opposite and opposite.search(plain) for _, opposite in patterns)
+    if patterns and _rules_nothing(names, plain):
+        return True
+    return any(opposite and opposite.search(plain) for _, opposite in patterns)
+
+
+def _rules_nothing(names: Sequence[str], plain: str) -> bool:
+    recital = _RECITAL.search(plain) and not _STATED_ANYWHERE.intersection(names)
+    return bool(recital or _SUPERSEDES.search(plain))

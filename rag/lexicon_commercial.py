@@ -196,6 +196,7 @@ CONCEPTS = (
         "Each party shall obtain and maintain, at its own expense, commercial general liability"
         " insurance with limits of not less than $1,000,000 per occurrence, naming the other party"
         " as an additional insured, and furnish certificates of insurance.",
+        over="Minimum commitment",
     ),
     Concept(
         "Payment",

@@ -26,9 +26,11 @@ CONCEPTS = (
     ),
     Concept(
         "Agreement date",
-        r"\b(date|when)(?!.*\b(end|ends|ended|expire|expires|over|stop|terminate[ds]?)\b).{0,30}"
-        r"\b(agreement|contract|document)\b.{0,20}(made|dated|signed|executed)?"
-        r"|\bdate of (this|the) (agreement|contract)|agreement date|signing date",
+        r"\bdate (of|on) (this|the|that|our|my) (agreement|contract|document|lease|licen[cs]e|deed"
+        r"|policy|plan|amendment|letter)|(agreement|signing|signature) date"
+        r"|date of (signing|signature)|\bdate\b.{0,40}\b(signed|executed|entered|concluded)\b"
+        r"|\bwhen (was|were|is|did)\b.{0,40}\b(sign(ed)?|dated|executed?|enter(ed)?|concluded?)\b"
+        r"|\bwhen was (it|(this|the) (agreement|contract|lease|document)) made",
         "dated made entered day date",
         "This Agreement is made and entered into as of this 1st day of January, 2015, by and"
         " between the parties.",
@@ -37,7 +39,8 @@ CONCEPTS = (
     Concept(
         "Effective date",
         r"\beffective date|(become|becomes|take|takes|come|comes|is) (in(to)?\s)?(effect|force)\w*"
-        r"|commencement date|\bstart(s|ing)? date|when does .{0,30}\b(start|begin|commence)",
+        r"|\bin force (since|from)|since when|commencement date|\bstart(s|ing)? date"
+        r"|when does .{0,30}\b(start|begin|commence)",
         "effective date commence day",
         'This Agreement is entered into and is effective as of January 1, 2015 (the "Effective'
         ' Date"). This Agreement shall become effective on the date of the last signature.',

@@ -40,6 +40,8 @@ _USUAL = 0.3  # a word that such clauses usually hold, beside one of the questio
 _EXPECTED = 0.4
 _HALLMARK = 0.25  # of the kind of clause asked for
 _PLACE = 0.2
+_OPENS = 0.25  # where such text stands at the start of a document, and this one does
+_OPENING = 4  # passages
 _CONTEXT = 0.4  # of an earlier turn's words, beside the question's own
 _NAMES = 0.6
 _EMBEDDED = 24  # sentences that get a vector: they are the larger part of the time
@@ -182,6 +184,7 @@ def rank(
             - special * bool(_ONE_CASE.match(sentence.text))
             - defines * (expected <= _NOT_ASKED and is_definition(sentence.text))
             + _NAMES * bool(named and named.search(sentence.text))
+            + _OPENS * (expansion.place == "start" and hit.chunk.ordinal < _OPENING)
         )
         place_in_chunk = (sentence.start, sentence.stop)
         cosines = (float(meaning[number]), float(usual[number]))

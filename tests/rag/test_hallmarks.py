@@ -8,6 +8,8 @@ from rag import hallmarks
 
 CLAUSES = {
     "Governing law": "This Agreement is governed by the laws of England.",
+    "Agreement date": "This Lease is made and entered into this 3rd day of May, 1999.",
+    "Effective date": "“Effective Date” means January 5, 2010, on which it becomes effective.",
     "Renewal": "The term shall be extended for further years unless a party objects.",
     "Notice of renewal": "We may renew it by notice of our intention to do so.",
     "Notice of non-renewal": "It renews unless either party gives notice sixty days before.",
@@ -84,6 +86,14 @@ def test_a_clause_bears_the_hallmark_of_its_kind(name: str) -> None:
         ("Termination for convenience", "5 Termination for Cause. A party may end it on 30 days'"),
         ("Termination for convenience", "It ends 30 days after notice that such breach goes on."),
         ("Renewal", "Renewals for further years, if any, are made in writing."),
+        ("Agreement date", "The term shall end as of December 31, 2000."),
+        ("Agreement date", "This Agreement is made by and between the Parties."),
+        ("Effective date", "It commences on delivery and ends on February 19, 2013."),
+        ("Assignment", "If it makes an assignment for the benefit of creditors, it is in default."),
+        ("Exclusivity", "It is governed exclusively by the laws of Ohio."),
+        ("Non-competition", "Nothing here limits a party's right to market competing products."),
+        ("Minimum commitment", "insurance in an amount of at least $1,000,000"),
+        ("Licence grant", "No licence is granted by implication or estoppel."),
         ("Renewal", "It expires in May unless extended by mutual agreement."),
         ("Notice of non-renewal", "He must give notice of his intention to renew by March."),
         ("Notice of non-renewal", "The tenant shall exercise its option to extend in May."),

@@ -88,6 +88,9 @@ def test_a_question_for_a_meaning_is_known() -> None:
         ("How much training do I get?", "Training"),
         ("How long does the warranty last?", "Warranty"),
         ("Who are the parties?", "Parties"),
+        ("When was it signed?", "Agreement date"),
+        ("When did they enter into the contract?", "Agreement date"),
+        ("Since when is it in force?", "Effective date"),
         ("When must we give notice to renew?", "Notice of renewal"),
         ("How many days' notice before renewal?", "Notice of renewal"),
         ("What notice prevents automatic renewal?", "Notice of non-renewal"),
@@ -96,6 +99,13 @@ def test_a_question_for_a_meaning_is_known() -> None:
 )  # fmt: skip
 def test_the_kind_of_clause_is_recognised(question: str, concept: str) -> None:
     assert concept in expand(question, most=3).names
+
+
+@pytest.mark.parametrize(
+    "question", ["When is payment made?", "When can I assign the agreement?", "When is delivery?"]
+)
+def test_not_every_when_asks_for_the_date_of_the_agreement(question: str) -> None:
+    assert "Agreement date" not in expand(question, most=3).names
 
 
 def test_to_stop_a_renewal_is_not_to_ask_for_one() -> None:
