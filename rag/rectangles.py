@@ -7,6 +7,7 @@ page. Knows pdfium's text page, in the parser process, and pieces of recognised 
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 import unicodedata
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from rag.raw_page import Piece
 
 Rectangle = tuple[float, float, float, float]
 _SHORTEST_PART = 24  # letters of a quotation that crosses pages that must stand on this page
+_RUNNING = 120  # letters of running lines that may stand in the midst of a quotation
 _SCALE = 64  # device units a point, since pdfium maps to whole units
 
 
@@ -32,7 +34,10 @@ def letters(text: str) -> tuple[str, list[int]]:
 
 
 def locate(page: str, quote: str) -> tuple[int, int] | None:
-    """Characters start ≤ c < stop of `page` that hold `quote`, or its part on this page."""
+    """Characters start ≤ c < stop of `page` that hold `quote`, or its part on this page.
+
+    A page number may stand in the midst: quotations are without it.
+    """
     have, places = letters(page)
     want, _ = letters(quote)
     if not want:
@@ -40,7 +45,18 @@ def locate(page: str, quote: str) -> tuple[int, int] | None:
     at = have.find(want)
     if at >= 0:
         return places[at], places[at + len(want) - 1] + 1
-    return _overlap(have, want, places)
+    return _interrupted(have, want, places) or _overlap(have, want, places)
+
+
+def _interrupted(have: str, want: str, places: list[int]) -> tuple[int, int] | None:
+    """The whole of `want`, where one run of letters stands between two parts of it."""
+    size = bisect.bisect_left(range(len(want)), True, key=lambda n: want[: n + 1] not in have)
+    for head in range(size, max(1, size - 4), -1):  # what comes between may begin as the rest does
+        at = have.find(want[:head])
+        rest = have.find(want[head:], at + head, at + len(want) + _RUNNING)
+        if at >= 0 and rest >= 0:
+            return places[at], places[rest + len(want) - head - 1] + 1
+    return None
 
 
 def _overlap(have: str, want: str, places: list[int]) -> tuple[int, int] | None:

@@ -52,3 +52,14 @@ def test_the_part_of_a_quotation_that_ends_or_begins_the_page_is_located() -> No
     following = "after receipt of the invoice by the customer. " + "y" * 300
     assert locate(following, quote) == (0, 28)
     assert locate("no such thing here", quote) is None
+
+
+def test_a_page_number_in_the_midst_of_a_quotation_is_passed_over() -> None:
+    page = "One. It makes no offer of\n11\nemployment to any employee. Another sentence."
+    start, stop = locate(page, "It makes no offer of employment to any employee.") or (0, 0)
+    assert page[start:stop] == "It makes no offer of\n11\nemployment to any employee"
+    page = "The fee is\nfee schedule, page 3\nfee and tax."  # what comes between begins as the rest
+    start, stop = locate(page, "The fee is fee and tax") or (0, 0)
+    assert page[start:stop] == page[:-1]
+    far = "It makes no offer of " + "something else " * 12 + "employment to any employee."
+    assert locate(far, "It makes no offer of employment to any employee.") is None
