@@ -18,7 +18,8 @@ _HEADING = re.compile(
 # The Greek question mark is what fonts without a map give for a semicolon.
 _TITLE = re.compile(
     r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
-    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|\d{1,2}\.\d{1,2}"
+    r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|without|upon|from|at|under|a|an|its"
+    r"|\d{1,2}\.\d{1,2}"
     r"|[A-Z&][\w'’/-]*)){0,13}[.;:]"
 )
 # A form to be filled in: "[party]", "[ ]", "____"; and "2.5 Selection of Premises | 5".

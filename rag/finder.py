@@ -9,7 +9,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag import hallmarks, honesty, main_terms, quotes, reference, rewrite, title
+from rag import (
+    agreement_date,
+    hallmarks,
+    honesty,
+    main_terms,
+    quotes,
+    reference,
+    rewrite,
+    title,
+)
 from rag.answer_type import holds_expected
 from rag.clause_topics import topic
 from rag.concepts import expand
@@ -21,6 +30,13 @@ from rag.rewrite import Standalone
 from rag.types import Hit
 
 _PARTIES = re.compile(r"\bparties\b", re.IGNORECASE)
+# "When was the agreement signed?", "When does it take effect?": not when a warranty begins.
+_OF_THE_WHOLE = re.compile(
+    r"\b(agreement|contract|lease|licen[cs]e|document|addendum|deed|policy)\b"
+    r"|^(since )?when (does|did|was|is|has) (it|this)\b|合同|协议",
+    re.IGNORECASE,
+)
+_DATES = ((agreement_date.AGREEMENT,), (agreement_date.EFFECTIVE,))
 _PASSAGES = 5
 _BOTH_WAYS = 6  # passages of a follow-up, searched with its context and without
 _RANKED = 8
@@ -125,7 +141,7 @@ class Finder:
         return again if reference.held(full.question, again[0].text) else ranked
 
     def _of_the_opening(self, asked: Asked) -> Quote | None:
-        """The document's title or parties, where they are asked for and one document is meant."""
+        """The document's title, parties or date, if asked for and one document is meant."""
         question = asked.full.question
         kind = expand(question).names[:1] if asked.only else ()
         if kind == ("Title",):
@@ -133,6 +149,8 @@ class Finder:
         if kind == ("Parties",) and _PARTIES.search(question):
             chunks = self._library.chunks(asked.only)
             return main_terms.find(topic("Parties"), self._library, [asked.only], chunks)
+        if kind in _DATES and not asked.full.dependent and _OF_THE_WHOLE.search(question):
+            return agreement_date.find(kind[0], self._library.chunks(asked.only))
         return None
 
 

@@ -27,7 +27,7 @@ _HALLMARKS = {
     "Jurisdiction and venue": r"jurisdiction|venue|\bcourts?\b|forum",
     "Dispute resolution": r"arbitrat|mediat|disput|controvers|good faith",
     "Agreement date": r"(?:\b(?:made|entered|dated|executed|signed|effective|concluded)\b|\bdated?:"
-    rf"|签订|签署){_UP_TO}{_DATE}",
+    rf"|签订|签署){_UP_TO}{_DATE}|\bthis [^.;]{{0,12}}\bday of\b",
     "Effective date": r"(?:\beffective\b|\bcommenc|\b(?:comes?|enters?) into (?:force|effect)"
     rf"|\b(?:made|dated|entered)\b|生效){_UP_TO}{_DATE}",
     "Renewal": r"\brenew|successive|additional (term|period)|"
@@ -233,6 +233,11 @@ def borne(names: Sequence[str], text: str) -> bool | None:
         pattern.search(plain) and not (opposite and opposite.search(plain))
         for pattern, opposite in patterns
     )
+
+
+def dated(names: Sequence[str]) -> bool:
+    """Whether a date of the agreement itself is asked for."""
+    return bool(_STATED_ANYWHERE.intersection(names))
 
 
 def denied(names: Sequence[str], text: str) -> bool:

@@ -117,6 +117,9 @@ def silent(
     """True if the documents don't say; `kind` as in `signs`."""
     if not hits or not ranked:
         return True
+    names = expand(kind or question).names
+    if hallmarks.dated(names) and not any(hallmarks.borne(names, q.text) for q in ranked[:3]):
+        return True  # a sentence without a date is no answer
     usual = THRESHOLD if expand(question).names else UNKNOWN_KIND
     found = signs(question, hits, ranked, kind)
     if follow_up:

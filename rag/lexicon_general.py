@@ -30,6 +30,7 @@ CONCEPTS = (
         r"|policy|plan|amendment|letter)|(agreement|signing|signature) date"
         r"|date of (signing|signature)|\bdate\b.{0,40}\b(signed|executed|entered|concluded)\b"
         r"|\bwhen (was|were|is|did)\b.{0,40}\b(sign(ed)?|dated|executed?|enter(ed)?|concluded?)\b"
+        r"|what date (is|was) (on )?(this|the) (agreement|contract|lease|document)"
         r"|\bwhen was (it|(this|the) (agreement|contract|lease|document)) made",
         "dated made entered day date",
         "This Agreement is made and entered into as of this 1st day of January, 2015, by and"
@@ -119,7 +120,7 @@ CONCEPTS = (
     ),
     Concept(
         "Early termination",  # for whatever reason
-        r"get out (of|early)|leave early"
+        r"get out (of|early)|leave early|\b(can|may|could)\b.{0,40}\bend (it|this|the) ?"
         r"|\b(end(ed)?|terminated?|cancel(l?ed)?|stop(ped)?)\b.{0,25}\bearl(y|ier)\b"
         r"|how can.{0,30}(ended|terminated)|how much notice.{0,30}terminat"
         r"|notice.{0,30}(needed|required).{0,20}terminat",

@@ -199,6 +199,25 @@ def test_the_title_is_told_of_any_document(library: Library) -> None:
     assert answer.citations[0].quote == "SUPPLY AGREEMENT"
 
 
+@pytest.mark.parametrize("question", ["When was the agreement signed?", "When was it made?"])
+def test_the_date_is_told_from_the_opening(tmp_path: Path, question: str) -> None:
+    opening = "This Lease is made as of 3 May 1999 by Ann and Bob."
+    text = f"LEASE\n\n{opening}\n\n1. Repairs\n\nThe agreement of 4 June 2001 is signed by Ann.\n"
+    library = library_of(tmp_path, "lease.txt", text, FakeEmbedder())
+    _, answer = ask(Answerer(library, FakeGenerator()), question)
+    assert answer.citations[0].quote == opening
+    library.close()
+
+
+def test_without_a_date_the_document_is_silent(tmp_path: Path) -> None:
+    text = "LEASE\n\nThis agreement is signed by Ann and Bob.\n\n1. Repairs\n\nAnn repairs it.\n"
+    library = library_of(tmp_path, "lease.txt", text, FakeEmbedder())
+    _, answer = ask(Answerer(library, FakeGenerator()), "When was the agreement signed?")
+    assert not answer.found
+    assert not answer.citations
+    library.close()
+
+
 def test_the_parties_are_told_from_the_opening(library: Library) -> None:
     _, answer = ask(Answerer(library, FakeGenerator()), "Who are the parties?")
     assert "Northgate Ltd" in answer.citations[0].quote
