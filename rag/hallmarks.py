@@ -184,6 +184,8 @@ _OPPOSITES = {
     r" to (extend|renew)|\bchoose to (extend|renew)"
     r"|exercis\w*[^.;]{0,30} options? to (extend|renew)"
     r"|notice of [^.;]{0,40}(deficien|default|breach)",
+    "Termination for breach": r"\bnot to terminate"
+    r"|\b(after|following|upon) (the )?(effective date of )?(the )?(terminat|expirat)",
     "Termination for convenience": r"terminat\w* (for|with) cause\b"
     r"|deemed [^.;]{0,20}terminat\w* without cause"
     r"|\A(?!.*(without cause|(any|no) reason|convenience|at will)).*"

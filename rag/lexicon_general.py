@@ -136,7 +136,7 @@ CONCEPTS = (
         r"|\b(terminat|remov|dismiss)\w*\b.{0,30}\b(why|when|grounds?|reasons?|what for)\b"
         r"|\b(why|grounds?|reasons?)\b.{0,50}\bterminat"
         r"|\b(when|what)\b.{0,40}\b(be (terminated|removed|dismissed|replaced)"
-        r"|terminate (me|us|it|the agreement|this agreement))",
+        r"|terminate (me|us|it|(the|this|my|our) (agreement|contract|franchise|lease|licen[cs]e)))",
         "terminate breach material default cure days notice written remedy fails"
         " insolvency bankruptcy",
         "Either party may terminate this Agreement if the other party materially breaches any"

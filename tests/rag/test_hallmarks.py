@@ -71,6 +71,10 @@ def test_a_clause_bears_the_hallmark_of_its_kind(name: str) -> None:
         ("Insurance", "This Agreement may be signed in counterparts."),
         ("Most favoured customer", "The price list may be changed by the Company."),
         ("Termination for breach", "The tenant agrees not to terminate the lease if it is sold."),
+        (
+            "Termination for breach",
+            "He pays within five days after termination if he is in default.",
+        ),
         ("Termination for breach", "Upon termination the Fee is payable in case of breach."),
         (
             "Change of control",

@@ -88,6 +88,7 @@ def test_a_question_for_a_meaning_is_known() -> None:
         ("How much training do I get?", "Training"),
         ("How long does the warranty last?", "Warranty"),
         ("Who are the parties?", "Parties"),
+        ("When can you terminate my franchise?", "Termination for breach"),
         ("When was it signed?", "Agreement date"),
         ("When did they enter into the contract?", "Agreement date"),
         ("Since when is it in force?", "Effective date"),
