@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from rag import hallmarks, sentences
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.types import Chunk
 
 AGREEMENT, EFFECTIVE = "Agreement date", "Effective date"

@@ -27,7 +27,7 @@ from rag.history import History, Message
 from rag.library import Library
 from rag.opening import opening
 from rag.protocols import Generated, Generator, Request
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.types import (
     Answer,
     AnswerDelta,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.types import Citation, Page
 
 
@@ -17,7 +17,7 @@ def citation(quote: Quote, page: Page | None) -> Citation:
 
 def block(quote: Quote, cited: Citation, number: int, several_documents: bool = False) -> str:
     """A quotation as Markdown, verbatim, with its page and the mark of its citation."""
-    text = "\n".join(f"> {line}" for line in f"“{quote.text}”".splitlines())
+    text = "\n".join(f"> {line}" for line in f"“{quote.shown}”".splitlines())
     where = f"{cited.document}, {cited.place}" if several_documents else cited.place
     return f"{text}\n>\n> — {where} [{number}]"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.protocols import PastTurn
-from rag.quotes import Quote
+from rag.quote import Quote
 
 WANTED_SECONDS = 2.0
 _LEAST, _MOST = 120, 1200

@@ -25,7 +25,7 @@ from rag.concepts import expand
 from rag.history import Message
 from rag.library import Library
 from rag.off_topic import off_topic
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.rewrite import Standalone
 from rag.types import Hit
 

@@ -15,7 +15,8 @@ from rag import hallmarks
 from rag.answer_type import holds_expected
 from rag.concepts import expand
 from rag.off_topic import unnamed
-from rag.quotes import Quote, words
+from rag.quote import Quote
+from rag.quotes import words
 from rag.types import Hit
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from rag.headings import is_heading, starts_clause
 
+# Invisible, and in no tidy line: here a page number stood in the midst of a sentence.
+LEFT_OUT = "\u200b"
 _COMPATIBLE = re.compile(r"[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufeff\u2f00-\u2fdf\u2e80-\u2eff]")
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _CONTROL = re.compile(r"[\x00-\x01\x03-\x08\x0b\x0e-\x1f\x7f-\x9f]")
@@ -58,23 +60,34 @@ def tidy(line: str) -> str:
     return line.rstrip()
 
 
-def paragraphs(lines: Sequence[str]) -> list[str]:
-    """The paragraphs of a page's tidy lines: wrapped lines joined, words whole, tables by row."""
+def paragraphs(lines: Sequence[str], left_out: Set[int] = frozenset()) -> list[str]:
+    """The paragraphs of a page's tidy lines: wrapped lines joined, words whole, tables by row.
+
+    After the lines `left_out` a running line stood; `LEFT_OUT` marks the place in a paragraph.
+    """
     lines = _contents_marked([_without_mark_gap(line) for line in lines])
     width = _usual_width(lines)
     done: list[str] = []
     last, in_row = "", False  # the line before, as it stood; whether it belongs to a row
-    for line in lines:
+    for place, line in enumerate(lines):
         bare = line.strip()
         continued = line.startswith("\t") and bool(last) and not starts_clause(bare)
         row = _is_row(bare)
         begins = row or in_row or not last or _begins(bare, last, width)
         if bare and done and (continued or not begins):
-            done[-1] = join(done[-1], bare)
+            joined = join(done[-1], bare)
+            if place - 1 in left_out and joined == f"{done[-1]} {bare}":
+                joined = f"{done[-1]}{LEFT_OUT} {bare}"
+            done[-1] = joined
         elif bare:
             done.append(bare)
         last, in_row = bare, row or (continued and in_row)
     return [squeezed for p in done if re.search(r"\w", squeezed := squeeze(p))]
+
+
+def without_marks(text: str) -> str:
+    """A text as it is shown, without the marks of lines that were left out."""
+    return text.replace(LEFT_OUT, "")
 
 
 def _without_mark_gap(line: str) -> str:

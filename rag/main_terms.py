@@ -15,7 +15,7 @@ from rag import quotes, sentences
 from rag.captions import is_form
 from rag.clause_topics import Topic
 from rag.library import Library
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.types import Chunk, Hit
 
 _RULE = 0.3

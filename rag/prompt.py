@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.quotes import Quote
+from rag.quote import Quote
 
 _POINTER = 10
 _NUMBERED = re.compile(r"^(?:(?:\d+(?:\.\d+)*|\([a-z]+\))\s+)+")
@@ -35,7 +35,7 @@ def user_turn(question: str, new: Sequence[Quote], known: Sequence[Quote] = ()) 
     """
     parts = []
     if new:
-        parts.append("\n".join(f"[page {q.page}] {q.text}" for q in reversed(new)))
+        parts.append("\n".join(f"[page {q.page}] {q.shown}" for q in reversed(new)))
     if known:
         parts.append("\n".join(f"[page {q.page}] {_beginning(q)}" for q in reversed(known)))
     parts.append(f"Question: {question}")
@@ -44,12 +44,12 @@ def user_turn(question: str, new: Sequence[Quote], known: Sequence[Quote] = ()) 
 
 def _beginning(quote: Quote) -> str:
     """The first words of a passage that was read before: enough to point back at it."""
-    words = quote.text.split()
-    return quote.text if len(words) <= _POINTER else " ".join(words[:_POINTER]) + " … (above)"
+    words = quote.shown.split()
+    return quote.shown if len(words) <= _POINTER else " ".join(words[:_POINTER]) + " … (above)"
 
 
 def gist(found: Sequence[Quote]) -> str:
     """What the transcript holds as the answer of a survey: its shortest whole sentence."""
-    texts = [_NUMBERED.sub("", " ".join(q.text.split())) for q in found]
+    texts = [_NUMBERED.sub("", " ".join(q.shown.split())) for q in found]
     whole = [t for t in texts if t.endswith((".", "。"))]
     return min(whole or texts, key=len)

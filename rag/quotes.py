@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,9 @@ from rag.captions import is_definition, is_form, is_heading
 from rag.chinese import is_chinese
 from rag.concepts import Expansion, expand
 from rag.protocols import Embedder
+from rag.quote import Quote
 from rag.sentences import Sentence
-from rag.types import Chunk, Hit, Span
+from rag.types import Hit
 from rag.vectors import Vectors
 
 
@@ -79,45 +80,6 @@ _STOP = frozenset(
     "which who whom whose when where how why must may can could shall should will would this that "
     "these those it its there any each as from with under into than their they".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A sentence of a passage, verbatim, with its place; a higher score is better.
-
-    `meaning` is the cosine of the sentence and the question, with its context or without; `worded`
-    that of the sentence and the usual wording of such a clause, or `meaning` if there is none.
-    """
-
-    text: str
-    chunk: Chunk
-    start: int
-    stop: int
-    score: float
-    meaning: float = 0.0
-    worded: float = 0.0
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        return locate(self.chunk, self.start, self.stop)
-
-    @property
-    def page(self) -> int:
-        """The first page that holds a part to speak of: a heading may end the one before."""
-        lengths = [(span.page, span.stop - span.start) for span in self.spans]
-        least = sum(length for _, length in lengths) / 4
-        return next((page for page, length in lengths if length >= least), self.chunk.page)
-
-    @property
-    def text_on_page(self) -> str:
-        """The part of `text` that stands on `page`: footers lie between it and the rest."""
-        page = self.page
-        parts = [
-            self.chunk.text[a:b].strip()
-            for span, _, a, b in _overlaps(self.chunk, self.start, self.stop)
-            if span.page == page
-        ]
-        return "\n".join(parts) or self.text
 
 
 _Found = tuple[Hit, int, Sentence]
@@ -322,25 +284,3 @@ def _without_twins(quotes: Sequence[Quote]) -> list[Quote]:
             seen.add(key)
             out.append(quote)
     return out
-
-
-def locate(chunk: Chunk, start: int, stop: int) -> tuple[Span, ...]:
-    """Page spans of the characters start ≤ c < stop of a chunk's text."""
-    return tuple(
-        Span(span.page, span.start + a - offset, span.start + b - offset)
-        for span, offset, a, b in _overlaps(chunk, start, stop)
-    )
-
-
-def _overlaps(chunk: Chunk, start: int, stop: int) -> Iterator[tuple[Span, int, int, int]]:
-    """Spans of a chunk that hold some of the characters start ≤ c < stop of its text.
-
-    Each with where it begins in the text, and with the characters a ≤ c < b that it holds.
-    """
-    offset = 0
-    for span in chunk.spans:
-        length = span.stop - span.start
-        a, b = max(start, offset), min(stop, offset + length)
-        if a < b:
-            yield span, offset, a, b
-        offset += length + 1

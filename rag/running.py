@@ -53,6 +53,18 @@ def drop_running(pages: Sequence[Rows]) -> list[tuple[Rows, str]]:
     return done
 
 
+def left_out(rows: Rows, kept: Rows) -> set[int]:
+    """Lines of `kept` after which a line of `rows` that is no longer there stood."""
+    found: set[int] = set()
+    at = 0
+    for row in rows:
+        if at < len(kept) and row == kept[at]:
+            at += 1
+        elif row.strip() and at:
+            found.add(at - 1)
+    return found
+
+
 def _shapes(line: str, page: int) -> set[str]:
     """How a line would repeat: each of its numbers the same, or counting up with the pages.
 

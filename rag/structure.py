@@ -12,7 +12,7 @@ from dataclasses import replace
 from rag.lines import join, paragraphs, tidy
 from rag.quality import is_garbled
 from rag.raw_page import RawPage
-from rag.running import drop_running
+from rag.running import drop_running, left_out
 from rag.types import Page, PageStatus
 
 
@@ -20,8 +20,8 @@ def clean_pages(raw: Sequence[RawPage]) -> list[Page]:
     """Pages as readers see their text; the numbers printed on them beside the physical ones."""
     rows = [[tidy(line) for line in page.text.split("\n")] for page in raw]
     pages: list[Page] = []
-    for page, (kept, printed) in zip(raw, drop_running(rows), strict=True):
-        text = "\n".join(paragraphs(kept))
+    for page, had, (kept, printed) in zip(raw, rows, drop_running(rows), strict=True):
+        text = "\n".join(paragraphs(kept, left_out(had, kept)))
         status: PageStatus = "ocr" if page.pieces else "text"
         if is_garbled("\n".join(kept)):
             status = "garbled"

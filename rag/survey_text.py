@@ -12,7 +12,7 @@ def lines(found: Findings, several_documents: bool = False) -> list[str]:
     out = []
     for number, finding in enumerate(found.found, start=1):
         quote = finding.quote
-        text = " ".join(quote.text.split())
+        text = " ".join(quote.shown.split())
         if len(text) > _LONGEST:
             text = text[:_LONGEST].rsplit(" ", 1)[0] + " …"
         where = f"p. {quote.page}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.types import Chunk
 
 _PAGES = 3  # a cover and a table of contents may stand before

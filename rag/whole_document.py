@@ -14,7 +14,7 @@ from typing import Literal
 from rag import main_terms, sentences
 from rag.clause_topics import MAIN_TERMS
 from rag.library import Library
-from rag.quotes import Quote
+from rag.quote import Quote
 from rag.types import Chunk, Reading
 
 MOST_LISTED = 40

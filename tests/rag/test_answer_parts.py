@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag import answer, citations, evidence, honesty, phrase, prompt
+from rag.lines import LEFT_OUT
 from rag.numerals import numbers_of
 from rag.off_topic import off_topic, unnamed
 from rag.opening import opening
 from rag.protocols import PastTurn
-from rag.quotes import Quote, locate
+from rag.quote import Quote, locate
 from rag.types import Chunk, Hit, Page, Span
 
 TEXT = "9.1 The warranty lasts 24 months.\n9.2 It is void after misuse."
@@ -241,6 +242,16 @@ class TestCitations:
         assert answer._rest("", cited, chinese=False) == "\n\nSee also p. 4 [2]."
         assert answer._rest("", cited, chinese=True) == "\n\n另见第 4 页 [2]。"
         assert answer._rest("So.", cited[:1], chinese=False) == "\n\nSo. [1]"
+
+    def test_a_quotation_over_a_page_number_is_cited_in_one_run(self) -> None:
+        text = f"It makes no offer of{LEFT_OUT} employment to any former employee."
+        chunk = Chunk(1, "d", 0, text, "", (Span(1, 0, len(text)),))
+        over = Quote(text, chunk, 0, len(text), 1.0)
+        made = citations.citation(over, None)
+        assert made.quote == "employment to any former employee."
+        shown = "“It makes no offer of employment to any former employee.”"
+        assert shown in citations.block(over, made, 1)
+        assert shown[1:-1] in prompt.user_turn("Why?", [over])
 
     def test_a_quotation_over_two_pages_has_a_span_on_each(self) -> None:
         chunk = Chunk(1, "d", 0, "first half\nsecond half", "", (Span(1, 90, 100), Span(2, 0, 11)))

@@ -10,7 +10,7 @@ from rag import main_terms
 from rag.clause_topics import topic
 from rag.fake_embedder import FakeEmbedder
 from rag.library import Library
-from rag.quotes import Quote
+from rag.quote import Quote
 from tests.rag.libraries import library_of
 
 LEASE = """LEASE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rag.lines import join, paragraphs, squeeze, tidy
+from rag.lines import LEFT_OUT, join, paragraphs, squeeze, tidy
 from rag.raw_page import RawPage
-from rag.running import drop_running
+from rag.running import drop_running, left_out
 from rag.structure import clean_pages
 
 BODY = [
@@ -84,6 +84,26 @@ def test_running_lines_in_the_middle_are_dropped_where_the_printed_pages_end() -
     ((kept, _),) = drop_running([lines])
     assert len(kept) == 7 * 30
     assert "ACME CONFIDENTIAL" not in kept
+
+
+def test_a_page_number_in_the_midst_of_a_sentence_leaves_a_mark() -> None:
+    lines: list[str] = []
+    for number in range(1, 8):
+        lines += [f"{n}. This is sentence {n} of printed page {number}." for n in range(1, 30)]
+        name = "abcdefgh"[number]
+        lines += [f"30. The buyer {name} makes no offer of", f"{number}", f"employment to {name}."]
+    (page,) = clean_pages(raw(lines))
+    assert f"30. The buyer b makes no offer of{LEFT_OUT} employment to b." in page.text
+    assert page.text.count(LEFT_OUT) == 7
+
+
+def test_a_word_broken_over_a_page_number_is_whole() -> None:
+    rows = ["it is kept confi-", "4", "dential by both."]
+    kept = [rows[0], rows[2]]
+    assert left_out(rows, kept) == {0}
+    assert paragraphs(kept, left_out(rows, kept)) == ["it is kept confidential by both."]
+    assert left_out(["1", *rows[:1], "", "2"], rows[:1]) == {0}
+    assert left_out(rows, rows) == set()
 
 
 def test_rows_of_a_table_that_repeat_stay() -> None:
