@@ -33,7 +33,7 @@ _PARTIES = re.compile(r"\bparties\b", re.IGNORECASE)
 # "When was the agreement signed?", "When does it take effect?": not when a warranty begins.
 _OF_THE_WHOLE = re.compile(
     r"\b(agreement|contract|lease|licen[cs]e|document|addendum|deed|policy)\b"
-    r"|^(since )?when (does|did|was|is|has) (it|this)\b|合同|协议",
+    r"|^(and |so )?(since )?when (does|did|was|is|has) (it|this)\b|合同|协议",
     re.IGNORECASE,
 )
 _DATES = ((agreement_date.AGREEMENT,), (agreement_date.EFFECTIVE,))
@@ -149,7 +149,9 @@ class Finder:
         if kind == ("Parties",) and _PARTIES.search(question):
             chunks = self._library.chunks(asked.only)
             return main_terms.find(topic("Parties"), self._library, [asked.only], chunks)
-        if kind in _DATES and not asked.full.dependent and _OF_THE_WHOLE.search(question):
+        # What is signed is the agreement; what takes effect may be what was just spoken of.
+        whole = kind == (agreement_date.AGREEMENT,) or not asked.full.dependent
+        if kind in _DATES and whole and _OF_THE_WHOLE.search(question):
             return agreement_date.find(kind[0], self._library.chunks(asked.only))
         return None
 

@@ -209,6 +209,17 @@ def test_the_date_is_told_from_the_opening(tmp_path: Path, question: str) -> Non
     library.close()
 
 
+def test_after_other_questions_the_date_is_still_the_agreement_s(tmp_path: Path) -> None:
+    opening = "This Lease is made as of 3 May 1999 by Ann and Bob."
+    text = f"LEASE\n\n{opening}\n\n1. Repairs\n\nAnn repairs the roof within ten days.\n"
+    library = library_of(tmp_path, "lease.txt", text, FakeEmbedder())
+    answerer = Answerer(library, FakeGenerator())
+    ask(answerer, "Who repairs the roof?", "c")
+    _, answer = ask(answerer, "And when was it signed?", "c")
+    assert answer.citations[0].quote == opening
+    library.close()
+
+
 def test_without_a_date_the_document_is_silent(tmp_path: Path) -> None:
     text = "LEASE\n\nThis agreement is signed by Ann and Bob.\n\n1. Repairs\n\nAnn repairs it.\n"
     library = library_of(tmp_path, "lease.txt", text, FakeEmbedder())
