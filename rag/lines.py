@@ -69,20 +69,27 @@ def paragraphs(lines: Sequence[str], left_out: Set[int] = frozenset()) -> list[s
     width = _usual_width(lines)
     done: list[str] = []
     last, in_row = "", False  # the line before, as it stood; whether it belongs to a row
+    omitted = False  # whether a running line stood since the last line with text
     for place, line in enumerate(lines):
         bare = line.strip()
         continued = line.startswith("\t") and bool(last) and not starts_clause(bare)
         row = _is_row(bare)
         begins = row or in_row or not last or _begins(bare, last, width)
+        if bare and omitted and done:
+            done[-1] = _marked(done[-1], bare)
         if bare and done and (continued or not begins):
-            joined = join(done[-1], bare)
-            if place - 1 in left_out and joined == f"{done[-1]} {bare}":
-                joined = f"{done[-1]}{LEFT_OUT} {bare}"
-            done[-1] = joined
+            done[-1] = join(done[-1], bare)
         elif bare:
             done.append(bare)
         last, in_row = bare, row or (continued and in_row)
+        omitted = place in left_out or (omitted and not bare)
     return [squeezed for p in done if re.search(r"\w", squeezed := squeeze(p))]
+
+
+def _marked(paragraph: str, line: str) -> str:
+    """A paragraph, marked at its end unless a sentence ends there or a word is broken."""
+    whole = join(paragraph, line) == f"{paragraph} {line}"
+    return paragraph + LEFT_OUT if whole and not _ENDS.search(paragraph) else paragraph
 
 
 def without_marks(text: str) -> str:

@@ -102,6 +102,11 @@ def test_a_word_broken_over_a_page_number_is_whole() -> None:
     kept = [rows[0], rows[2]]
     assert left_out(rows, kept) == {0}
     assert paragraphs(kept, left_out(rows, kept)) == ["it is kept confidential by both."]
+    rows = ["It makes no offer of", "4", "", "5. Employment"]
+    kept = [rows[0], *rows[2:]]
+    assert paragraphs(kept, left_out(rows, kept)) == [rows[0] + LEFT_OUT, rows[3]]
+    rows = ["It makes no offer.", "4", "It ends."]
+    assert paragraphs(rows[::2], left_out(rows, rows[::2])) == ["It makes no offer. It ends."]
     assert left_out(["1", *rows[:1], "", "2"], rows[:1]) == {0}
     assert left_out(rows, rows) == set()
 
