@@ -210,8 +210,11 @@ _RECITAL = re.compile(r"\bwhereas\b")
 _SUPERSEDES = re.compile(r"(supersed|cancel)\w*[^.;]{0,80}\b(prior|previous|earlier|all other)\b")
 
 
+_Patterns = tuple[re.Pattern[str], re.Pattern[str] | None]
+
+
 @cache
-def _compiled(name: str) -> tuple[re.Pattern[str], re.Pattern[str] | None] | None:
+def _compiled(name: str) -> _Patterns | None:
     pattern, opposite = _HALLMARKS.get(name), _OPPOSITES.get(name)
     if not pattern:
         return None
@@ -223,13 +226,10 @@ def borne(names: Sequence[str], text: str) -> bool | None:
 
     A definition, a recital and a clause of the opposite kind bear none.
     """
-    patterns = [p for p in map(_compiled, names) if p is not None]
+    patterns, plain = _known(names), _plain(text)
     if not patterns:
         return None
-    plain = " ".join(text.lower().split())
-    if _rules_nothing(names, plain) or (
-        is_definition(plain) and not _STATED_ANYWHERE.intersection(names)
-    ):
+    if _rules_nothing(names, plain) or (is_definition(plain) and not dated(names)):
         return False
     return all(
         pattern.search(plain) and not (opposite and opposite.search(plain))
@@ -237,20 +237,28 @@ def borne(names: Sequence[str], text: str) -> bool | None:
     )
 
 
-def dated(names: Sequence[str]) -> bool:
-    """Whether a date of the agreement itself is asked for."""
-    return bool(_STATED_ANYWHERE.intersection(names))
-
-
 def denied(names: Sequence[str], text: str) -> bool:
     """Whether a text speaks of these kinds of clause, but is of the opposite or rules nothing."""
-    plain = " ".join(text.lower().split())
-    patterns = [p for p in map(_compiled, names) if p is not None]
+    patterns, plain = _known(names), _plain(text)
     if patterns and _rules_nothing(names, plain):
         return True
     return any(opposite and opposite.search(plain) for _, opposite in patterns)
 
 
+def dated(names: Sequence[str]) -> bool:
+    """Whether a date of the agreement itself is asked for."""
+    return bool(_STATED_ANYWHERE.intersection(names))
+
+
+def _known(names: Sequence[str]) -> list[_Patterns]:
+    """Hallmark and opposite of each kind that has one."""
+    return [patterns for patterns in map(_compiled, names) if patterns is not None]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
 def _rules_nothing(names: Sequence[str], plain: str) -> bool:
-    recital = _RECITAL.search(plain) and not _STATED_ANYWHERE.intersection(names)
+    recital = _RECITAL.search(plain) and not dated(names)
     return bool(recital or _SUPERSEDES.search(plain))
