@@ -104,8 +104,7 @@ CONCEPTS = (
     Concept(
         "Minimum commitment",
         r"minimum|at least .{0,30}(buy|purchase|order)|(order|purchase|payment|volume) commitment"
-        r"|take[- ]or[- ]pay|\b(must|have to|has to|required to)\b.{0,30}\b(order|buy|purchase)\b"
-        r".{0,20}\b(year|month|quarter|annually)",
+        r"|take[- ]or[- ]pay",
         "minimum purchase quantity order least units annual guarantee quota shall commit amount"
         " during year",
         "Distributor shall purchase at least the following minimum annual quantity of Products"
