@@ -14,10 +14,12 @@ _HEADING = re.compile(
     r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
     re.IGNORECASE,
 )
-# "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.": every word but small ones in capitals.
+# "C. The Distributor's Objectives.", "9.3 PAYMENT OF FEES.", "J. 9.10 GOVERNING LAW;": every word
+# but small ones in capitals, behind a mark or two.
 # The Greek question mark is what fonts without a map give for a semicolon.
 _TITLE = re.compile(
-    r"(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?[A-Z][\w'’/-]*"
+    r"(?:\(?[A-Z]{1,4}[.)]\s+)?(?:(?:Section |Article )?\(?[A-Za-z0-9][\w.]{0,6}(?:[.)]+\s*|\s+))?"
+    r"[A-Z][\w'’/-]*"
     r"(?:[,;\u037e]? (?:of|the|and|or|for|to|in|on|as|by|with|without|upon|from|at|under|a|an|its"
     r"|\d{1,2}\.\d{1,2}"
     r"|[A-Z&][\w'’/-]*)){0,13}[.;:]"

@@ -155,6 +155,8 @@ _HALLMARKS = {
         r"\binsur",
         r"maintain|carr(y|ied)|obtain|procure|\bkeep|cover|polic|effect|self|secure|provid|limits|\$",
     ),
+    "Interest rate": near(r"interest", r"\brates?\b|per annum|per month|percent|\d ?%"),
+    "Prepayment": r"\bpre-?pa(y|id)",
     "Late payment": r"interest|\blate\b|overdue|past due|delinquen|suspend|surcharge",
     "Service levels": r"availab|uptime|service level|respon(se|d)|percent|%",
     "Delivery": r"deliver|\bship|freight|carrier|\bfob\b|incoterm|\brisk of",
@@ -184,6 +186,7 @@ _OPPOSITES = {
     r" to (extend|renew)|\bchoose to (extend|renew)"
     r"|exercis\w*[^.;]{0,30} options? to (extend|renew)"
     r"|notice of [^.;]{0,40}(deficien|default|breach)",
+    "Interest rate": r"additional interest|events? of default",
     "Termination for breach": r"\bnot to terminate"
     r"|\b(after|following|upon) (the )?(effective date of )?(the )?(terminat|expirat)",
     "Termination for convenience": r"terminat\w* (for|with) cause\b"

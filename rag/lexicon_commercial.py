@@ -5,7 +5,8 @@ from rag.concepts import Concept
 CONCEPTS = (
     Concept(
         "Size of a loan",
-        r"how much.{0,30}\b(borrow|lend|lent)|\b(size|amount|total) of.{0,20}(facility|loan|credit)"
+        r"how much (?!(prior )?(notice|time|warning)).{0,30}\b(borrow|lend|lent)"
+        r"|\b(size|amount|total) of.{0,20}(facility|loan|credit)"
         r"|(total|maximum) (commitment|facility|loan|borrowing)"
         r"|(loan|facility|credit) (size|amount)",
         "credit facility loan agreement aggregate commitments principal amount dollars",
@@ -19,6 +20,25 @@ CONCEPTS = (
         "maturity date repay repayment principal outstanding termination date closing",
         '"Maturity Date" means the date that is five years after the Closing Date. The Borrower'
         " shall repay the outstanding principal amount of the Loans on the Maturity Date.",
+    ),
+    Concept(
+        "Interest rate",
+        r"interest rates?|rates? of interest|\binterest\b.{0,40}\b(loan|principal|advance)"
+        r"|\b(loan|advance)s?\b.{0,30}\binterest\b",
+        "interest rate per annum base rate margin applicable percentage loans bear",
+        "Each Loan shall bear interest at a rate per annum equal to the Base Rate plus the"
+        " Applicable Margin.",
+        needs=r"\A(?!.*\b(late|overdue|past due|unpaid|default|delinquen))",
+        over="Late payment",
+    ),
+    Concept(
+        "Prepayment",
+        r"\bpre-?pa(y|id)\w*|\brepa(y|id)\w* .{0,20}\b(early|before)|\bearly repay"
+        r"|\bpa(y|id) .{0,9}early",
+        "prepay prepayment loans whole part notice business days premium penalty principal",
+        "The Borrower may prepay the Loans in whole or in part on three business days' notice,"
+        " without premium or penalty, together with accrued interest.",
+        over="Liquidated damages",
     ),
     Concept(
         "Commitment fee",
@@ -270,7 +290,7 @@ CONCEPTS = (
     ),
     Concept(
         "Loan terms",
-        r"\b(loan|credit facility|facility|borrow|commitment fee|maturity|prepay|lender)",
+        r"\b(loan|credit facility|facility|borrow(?!er)|commitment fee|maturity)",
         "loan facility commitment aggregate amount principal borrower lender maturity date interest"
         " rate per annum advance",
         "The Lenders agree to make loans to the Borrower in an aggregate principal amount not"

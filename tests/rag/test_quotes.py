@@ -37,6 +37,11 @@ def test_headings_that_run_into_each_other_are_one() -> None:
     assert not is_heading("ARTICLE VII The agent shall not resign under Section 7.1 of this part.")
 
 
+def test_a_heading_may_have_two_marks() -> None:
+    assert is_heading("K. 8.7 CHOICE OF LAW;")
+    assert not is_heading("K. The fees of Section 8.7 are due at once.")
+
+
 def test_a_definition_comes_first_only_where_a_meaning_is_asked_for() -> None:
     meaning = "“Generic” means a product of the same substance."
     rule = "If a Generic is sold in a country, the royalty falls by half."
