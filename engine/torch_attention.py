@@ -18,7 +18,11 @@ from torch import Tensor
 
 from engine.torch_cells import Cells
 from engine.torch_config import DecoderConfig
+from engine.torch_flash import two_part_attention
 from engine.torch_workspace import Workspace
+
+
+_MANY_SLOTS = 1024  # before a block: from here on it is computed in two parts
 
 
 @dataclass(slots=True)
@@ -69,6 +73,8 @@ class BlockAttention:
             skipped = sum((entry.index + 1) * size <= oldest for entry in cells.entries)
             spans.append(self._span(slot, skipped * size, config.sliding_window))
         self._views = _views(config, workspace, spans)
+        on_cpu = workspace.device.type == "cpu"
+        self._in_parts = on_cpu and slot >= _MANY_SLOTS and not cells.has_holes
 
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """From (P, H, D), (P, K, D), (P, K, D) to (P, H D)."""
@@ -76,6 +82,10 @@ class BlockAttention:
         self._workspace.write(self._targets[layer], keys[self._rows], values[self._rows])
         groups, size = config.heads // config.kv_heads, config.head_dim
         folded = queries.view(-1, config.kv_heads, groups, size).permute(1, 2, 0, 3)
+        if self._in_parts and not config.is_local(layer):
+            k, v = view.keys.to(self._dtype), view.values.to(self._dtype)
+            mixed = two_part_attention(folded, k, v, config.scale)
+            return mixed.permute(2, 0, 1, 3).flatten(1)
         mixed = F.scaled_dot_product_attention(  # (K, G, P, D)
             folded,
             view.keys.to(self._dtype)[:, None].expand(-1, groups, -1, size),

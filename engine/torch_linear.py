@@ -96,7 +96,7 @@ class TransposedProduct:
 
     def rows(self, indices: Tensor) -> Tensor:
         """Rows of W, (T, in)."""
-        return self._matrix[:, indices].t()
+        return self._matrix[:, indices].t().contiguous()
 
     def __call__(self, states: Tensor) -> Tensor:
         """From (T, in) to (T, out): in the matrix's type, or widened in fp32."""
