@@ -21,7 +21,6 @@ from engine.torch_config import DecoderConfig
 from engine.torch_flash import two_part_attention
 from engine.torch_workspace import Workspace
 
-
 _MANY_SLOTS = 1024  # before a block: from here on it is computed in two parts
 
 
@@ -46,11 +45,15 @@ def _views(
 
 
 class BlockAttention:
-    """Attention for the P rows of the last block, of which `start` … `stop` are new.
+    """Attention for the P rows of one block, of which `rows` are new.
 
     All P rows are computed whatever the range: the same position is then always computed in the
     same row of the same shapes, and a prompt read in pieces gives the bits of one read whole. The
     other rows' results are dropped; their keys and values aren't written.
+
+    Args:
+        number: which of the entries of `cells`; those before it are seen.
+        dtype: in which it is computed.
     """
 
     def __init__(
@@ -58,19 +61,20 @@ class BlockAttention:
         config: DecoderConfig,
         workspace: Workspace,
         cells: Cells,
-        start: int,
-        stop: int,
+        number: int,
+        rows: slice,
         dtype: torch.dtype,
     ) -> None:
         self._config, self._workspace, self._dtype = config, workspace, dtype
-        self._rows, size = slice(start, stop), workspace.block
-        slot, first = (len(cells.entries) - 1) * size, cells.entries[-1].index * size
-        self._targets = workspace.targets(slice(slot + start, slot + stop))
+        self._rows, size = rows, workspace.block
+        slot, first = number * size, cells.entries[number].index * size
+        self._targets = workspace.targets(slice(slot + rows.start, slot + rows.stop))
         self.positions = torch.arange(first, first + size, device=workspace.device)  # (P,)
         spans = [self._span(slot, 0, 0)]
         if any(config.local_layers):
             oldest = first - config.sliding_window + 1  # that the block's first row sees
-            skipped = sum((entry.index + 1) * size <= oldest for entry in cells.entries)
+            earlier = cells.entries[:number]
+            skipped = sum((entry.index + 1) * size <= oldest for entry in earlier)
             spans.append(self._span(slot, skipped * size, config.sliding_window))
         self._views = _views(config, workspace, spans)
         on_cpu = workspace.device.type == "cpu"
@@ -106,6 +110,22 @@ class BlockAttention:
         visible[:, slot - oldest :].diagonal().fill_(True)
         mask = torch.zeros(visible.shape, dtype=self._dtype, device=visible.device)
         return slots, mask.masked_fill_(~visible, float("-inf"))
+
+
+class BlocksAttention:
+    """Attention for several blocks, each by itself: with the bits of one read after the other."""
+
+    def __init__(self, blocks: Sequence[BlockAttention]) -> None:
+        self._blocks = blocks
+        self.positions = torch.cat([block.positions for block in blocks])  # (T,)
+
+    def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """From (T, H, D), (T, K, D), (T, K, D) to (T, H D)."""
+        size = len(queries) // len(self._blocks)
+        parts = zip(*(torch.split(one, size) for one in (queries, keys, values)), strict=True)
+        return torch.cat(
+            [block(layer, *part) for block, part in zip(self._blocks, parts, strict=True)]
+        )
 
 
 class TokenAttention:

@@ -18,7 +18,7 @@ from torch import Tensor
 from engine.backend import Logits, SavedState, Tokenizer
 from engine.errors import NoFreeSequence, OutOfCells, RestoreError
 from engine.kv_blocks import BlockPool, BlockShape
-from engine.torch_attention import BlockAttention, TokenAttention
+from engine.torch_attention import BlockAttention, BlocksAttention, TokenAttention
 from engine.torch_bags import BagAttention, BagIndices
 from engine.torch_cells import Cells
 from engine.torch_device import free_memory
@@ -37,9 +37,10 @@ class CacheOptions:
     Attributes:
         cells: tokens of all sequences together.
         sequences: most sequences at a time.
-        batch: most tokens in one forward; rounded up to whole blocks.
+        batch: most tokens in one forward; rounded up to whole blocks, `together` of them.
         block: tokens of a block, and rows computed at a time when a prompt is read; 0 for what
             suits the decoder.
+        together: blocks read at once; 0 for what suits the decoder, 1 where they are packed.
         dtype: how keys and values are kept; None for the decoder's own type.
         packed: keep them in 8 bits, but for the newest and the first block.
         static: decode with fixed shapes; always so on CUDA, where they are captured.
@@ -49,6 +50,7 @@ class CacheOptions:
     sequences: int = 8
     batch: int = 128
     block: int = 0
+    together: int = 0
     dtype: torch.dtype | None = None
     packed: bool = False
     static: bool = False
@@ -67,8 +69,10 @@ class TorchBackend:
         chat_template: str = "",
     ) -> None:
         config, block = decoder.config, options.block or decoder.block
-        batch = -(-options.batch // block) * block
-        options = replace(options, block=block, batch=batch)
+        # An older block is packed before the next is read, not while it is.
+        together = 1 if options.packed else options.together or decoder.together
+        batch = -(-options.batch // (block * together)) * block * together
+        options = replace(options, block=block, together=together, batch=batch)
         self._decoder, self._tokenizer, self._options = decoder, tokenizer, options
         self._chat_template = chat_template
         shape = BlockShape(
@@ -235,49 +239,68 @@ class TorchBackend:
             raise ValueError("a token isn't in the vocabulary")
 
     def _read(self, cells: Cells, tokens: Sequence[TokenId], start: int, every: bool) -> Logits:
-        """Block by block; the rows of a block that aren't asked for are padding."""
-        size, done, logits = self._options.block, 0, []
-        while done < len(tokens):
-            index, first = divmod(start + done, size)
-            last = min(size, first + len(tokens) - done)
-            cells.prepare(index)
-            self._workspace.attach(cells)
-            self._workspace.begin(cells, first, last)
-            attend = BlockAttention(
-                self._decoder.config,
-                self._workspace,
-                cells,
-                first,
-                last,
-                self._decoder.block_dtype,
-            )
-            padded = np.zeros(size, np.int64)
-            padded[first:last] = tokens[done : done + last - first]
-            rows = torch.from_numpy(padded).to(self._decoder.device)  # (P,)
-            hidden = self._decoder.hidden(rows, attend.positions, attend)  # (P, E)
-            self._workspace.finish(cells, first, last)
-            done += last - first
+        """Some blocks at a time; the rows of a block that aren't asked for are padding."""
+        size, logits = self._options.block, []
+        whole = self._options.together * size
+        # A sequence that begins somewhere has a hole, which must be known to the next block.
+        most = whole if start == cells.stop else size
+        stop = start + len(tokens)
+        while start < stop:
+            last = min(stop, (start // size) * size + most)
+            piece, tokens = tokens[: last - start], tokens[last - start :]
+            hidden, rows = self._read_blocks(cells, piece, start)  # (T, E)
+            start = last
             if every:
-                logits.append(self._decoder.logits(hidden)[first:last])  # (rows, V)
-            elif done == len(tokens):
-                logits.append(self._decoder.logits(hidden[last - 1 : last])[0])  # (V,)
+                parts = [self._decoder.logits(part) for part in torch.split(hidden, size)]
+                logits.append(torch.cat(parts)[rows])  # (rows, V)
+            elif start == stop:
+                logits.append(self._decoder.logits(hidden[rows][-1:])[0])  # (V,)
         return _to_numpy(torch.cat(logits))
+
+    def _read_blocks(
+        self, cells: Cells, tokens: Sequence[TokenId], start: int
+    ) -> tuple[Tensor, slice]:
+        """The states of whole blocks (T, E), and which rows are those of `tokens`."""
+        size, stop = self._options.block, start + len(tokens)
+        indices = range(start // size, -(-stop // size))
+        first = indices.start * size
+        ranges = [(max(start - i * size, 0), min(stop - i * size, size)) for i in indices]
+        for index in indices:
+            cells.prepare(index)
+        numbers = range(len(cells.entries) - len(indices), len(cells.entries))
+        self._workspace.attach(cells)
+        parts = []
+        for number, own in zip(numbers, ranges, strict=True):
+            self._workspace.begin(cells, number, *own)
+            parts.append(self._block_attention(cells, number, slice(*own)))
+        attend = parts[0] if len(parts) == 1 else BlocksAttention(parts)
+        padded = np.zeros(len(indices) * size, np.int64)
+        padded[start - first : stop - first] = tokens
+        rows = torch.from_numpy(padded).to(self._decoder.device)  # (T,)
+        hidden = self._decoder.hidden(rows, attend.positions, attend, size)
+        for number, own in zip(numbers, ranges, strict=True):
+            self._workspace.finish(cells, number, *own)
+        return hidden, slice(start - first, stop - first)
+
+    def _block_attention(self, cells: Cells, number: int, rows: slice) -> BlockAttention:
+        config, dtype = self._decoder.config, self._decoder.block_dtype
+        return BlockAttention(config, self._workspace, cells, number, rows, dtype)
 
     def _decode(self, cells: Cells, token: TokenId, position: int) -> Logits:
         """One token as one row."""
         index, row = divmod(position, self._options.block)
         cells.prepare(index)
+        number = len(cells.entries) - 1
         self._workspace.attach(cells)
-        self._workspace.begin(cells, row, row + 1)
+        self._workspace.begin(cells, number, row, row + 1)
         if self._static is not None:
-            slot = (len(cells.entries) - 1) * self._options.block + row
-            logits = self._static.step(token, position, slot)
-            self._workspace.finish(cells, row, row + 1)
+            logits = self._static.step(token, position, number * self._options.block + row)
+            self._workspace.finish(cells, number, row, row + 1)
             return _to_numpy(logits)
         attend = self._token_attention(cells, row)
         one = torch.tensor([token], device=self._decoder.device)
         hidden = self._decoder.hidden(one, attend.positions, attend)  # (1, E)
-        self._workspace.finish(cells, row, row + 1, turned=self._bags is not None)
+        self._workspace.finish(cells, number, row, row + 1, turned=self._bags is not None)
         return _to_numpy(self._decoder.logits(hidden)[0])
 
     def _token_attention(self, cells: Cells, row: int) -> TokenAttention | BagAttention:

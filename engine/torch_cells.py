@@ -103,11 +103,11 @@ class Cells:
         self._pack_older()
         return last
 
-    def commit(self, start: int, stop: int) -> None:
-        """Rows start … stop of the last block have been written."""
-        entry = self.entries[-1]
+    def commit(self, number: int, start: int, stop: int) -> None:
+        """Rows start … stop of the block `number` have been written, and all before it."""
+        entry = self.entries[number]
         gap = not entry.rows[:start].all()
-        gap = gap or (len(self.entries) > 1 and not self.entries[-2].rows[-1])
+        gap = gap or (number > 0 and not self.entries[number - 1].rows[-1])
         self.has_holes = self.has_holes or bool(gap)
         rows = np.zeros_like(entry.rows)
         rows[start:stop] = True
@@ -117,8 +117,8 @@ class Cells:
         self.stop = entry.index * self._pool.shape.tokens + stop
 
     def abandon(self) -> None:
-        """Drops a prepared block into which nothing was written."""
-        if self.entries and not self.entries[-1].rows.any():
+        """Drops prepared blocks into which nothing was written."""
+        while self.entries and not self.entries[-1].rows.any():
             self._pool.leave(self.entries[-1].block, self.entries.pop().rows)
             self.revision = next(_revisions)
 

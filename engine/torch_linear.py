@@ -25,6 +25,7 @@ from engine.torch_rows import weighted_rows
 _SCRATCH_NUMBERS = 1 << 20  # 4 MB: what is widened stays in the cache
 _ALIGNED = 16
 _WIDE = 128  # columns; shorter rows are read slower
+_QUICK = 5 * 10**8  # numbers of a model that reads 512 tokens in about a second
 
 
 class Product(Protocol):
@@ -135,7 +136,9 @@ class Products:
     Attributes:
         transposed: matrices are kept input by output, and one row is a sum of rows.
         widens: blocks of tokens are computed in fp32 although the matrices are bf16.
-        block: how many tokens at a time suit the products: AMX is at its speed from 256 on.
+        block: how many tokens at a time suit the products: AMX is near its speed from 256 on.
+        together: how many blocks are worth reading at once: two, but for models so large that a
+            stop would wait for them.
     """
 
     def __init__(self, dtype: torch.dtype, device: torch.device, numbers: int) -> None:
@@ -143,6 +146,8 @@ class Products:
         self.transposed = dtype == torch.bfloat16 and device.type == "cpu"
         self.widens = self.transposed and not cpu_has("amx_bf16")
         self.block = 256 if self.transposed and not self.widens else 64
+        quick = self.block == 256 and numbers < _QUICK
+        self.together = 2 if quick else 1
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
         self._memory = large_memory(numbers if self.transposed else 0, dtype)
 

@@ -21,6 +21,7 @@ from engine.torch_config import DecoderConfig
 from engine.torch_linear import Products
 from engine.torch_norm import RootMeanSquare
 from engine.torch_rope import Rotary
+from engine.torch_steady import SteadyProducts
 from engine.torch_weights import (
     EndWeights,
     LayerWeights,
@@ -42,7 +43,7 @@ class Decoder:
 
     Attributes:
         dtype: type of the matrices. block_dtype: type in which blocks of tokens are computed.
-        block: how many tokens at a time suit it.
+        block: how many tokens at a time suit it. together: and how many such blocks.
         sums_rows: one token is computed by sums of table rows, as `torch_linear` tells.
         parameters: numbers in the model. nbytes: their bytes.
     """
@@ -53,7 +54,8 @@ class Decoder:
         products = Products(dtype, device, config.matrix_numbers)
         self.config, self.dtype, self.device = config, dtype, device
         self.block_dtype = torch.float32 if products.widens else dtype
-        self.block, self.sums_rows = products.block, products.transposed
+        self.block, self.together = products.block, products.together
+        self.sums_rows = products.transposed
         self.parameters = self.nbytes = 0
         ends = empty_ends(config, products)
         self._fill(source, ends, None)
@@ -67,6 +69,7 @@ class Decoder:
         if config.local_rope is not None:
             ropes.append(Rotary(config.local_rope, config.head_dim, device))
         self._ropes, self._norm = ropes, RootMeanSquare(config.norm_epsilon)
+        self._product = SteadyProducts()
 
     def _fill(
         self, source: WeightSource, weights: LayerWeights | EndWeights, layer: int | None
@@ -78,10 +81,13 @@ class Decoder:
             size = weight.dtype.itemsize if isinstance(weight, Tensor) else self.dtype.itemsize
             self.nbytes += numbers * size
 
-    def hidden(self, tokens: Tensor, positions: Tensor, attend: Attention) -> Tensor:
+    def hidden(
+        self, tokens: Tensor, positions: Tensor, attend: Attention, block: int = 0
+    ) -> Tensor:
         """The last layer's normalised states of `tokens` (T,) at `positions` (T,): (T, E).
 
-        One token's are computed in the type of the matrices, a block's in `block_dtype`.
+        One token's are computed in the type of the matrices, a block's in `block_dtype`; several
+        blocks' with the bits of one block after the other, if its size is given.
         """
         dtype = self.dtype if len(tokens) == 1 else self.block_dtype
         stream = self._embedding.rows(tokens).float()  # (T, E)
@@ -91,9 +97,16 @@ class Decoder:
         for index, layer in enumerate(self._layers):
             kind = int(self.config.is_local(index)) % len(tables)
             states = self._norm(stream, layer.attention_norm).to(dtype)
-            stream += self._attention(index, kind, layer, states, tables[kind], attend)
+            joined = self._product(layer.qkv, states, block)  # (T, (H + 2K) D)
+            mixed = self._attention(index, kind, layer, joined, tables[kind], attend)  # (T, H D)
+            stream += self._added(
+                self._product(layer.output, mixed, block), layer.post_attention_norm
+            )
             states = self._norm(stream, layer.feed_forward_norm).to(dtype)
-            stream += self._feed_forward(layer, states)
+            gated = self._gated(self._product(layer.gate_up, states, block))  # (T, I)
+            stream += self._added(
+                self._product(layer.down, gated, block), layer.post_feed_forward_norm
+            )
         return self._norm(stream, self._final_norm).to(dtype)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -107,32 +120,28 @@ class Decoder:
         index: int,
         kind: int,
         layer: LayerWeights,
-        states: Tensor,
+        joined: Tensor,
         table: Tensor,
         attend: Attention,
     ) -> Tensor:
         heads, keys, size = self.config.heads, self.config.kv_heads, self.config.head_dim
-        joined = layer.qkv(states).view(-1, heads + 2 * keys, size)  # (T, H + 2K, D)
+        joined = joined.view(-1, heads + 2 * keys, size)  # (T, H + 2K, D)
         turned = joined[:, : heads + keys]
         if layer.head_norm is not None:
+            dtype = turned.dtype
             turned = F.rms_norm(turned.float(), (size,), None, self.config.norm_epsilon)
-            turned = (turned * layer.head_norm).to(states.dtype)
+            turned = (turned * layer.head_norm).to(dtype)
         turned = self._ropes[kind].rotate(turned, table)  # (T, H + K, D)
-        mixed = attend(index, turned[:, :heads], turned[:, heads:], joined[:, heads + keys :])
-        mixed = layer.output(mixed)  # (T, E)
-        if layer.post_attention_norm is not None:
-            return self._norm(mixed.float(), layer.post_attention_norm)
-        return mixed
+        return attend(index, turned[:, :heads], turned[:, heads:], joined[:, heads + keys :])
 
-    def _feed_forward(self, layer: LayerWeights, states: Tensor) -> Tensor:
+    def _gated(self, joined: Tensor) -> Tensor:
+        """From (T, 2 I) to (T, I)."""
         inner = self.config.intermediate
-        joined = layer.gate_up(states)  # (T, 2 I)
         gate, up = joined[:, :inner], joined[:, inner:]
         if self.config.activation == "silu":
-            states = F.silu(gate).mul_(up)
-        else:
-            states = F.gelu(gate, approximate="tanh").mul_(up)
-        states = layer.down(states)  # (T, E)
-        if layer.post_feed_forward_norm is not None:
-            return self._norm(states.float(), layer.post_feed_forward_norm)
-        return states
+            return F.silu(gate).mul_(up)
+        return F.gelu(gate, approximate="tanh").mul_(up)
+
+    def _added(self, states: Tensor, norm: Tensor | None) -> Tensor:
+        """What is added to the stream: the states (T, E), or their norm."""
+        return states if norm is None else self._norm(states.float(), norm)

@@ -66,7 +66,7 @@ class Workspace:
         self.tile = tile_blocks * shape.tokens
         self.tiles = -(-self.slots // tile_blocks) if turned else 0
         tiles = (shape.layers, shape.kv_heads, self.tiles, shape.head_dim, self.tile)
-        self._turned = torch.empty(tiles, dtype=torch.float16)
+        self._turned = torch.zeros(tiles, dtype=torch.float16)
         self._cells = self._laid_out(self.slots)
         length = self.slots * shape.tokens
         self.positions = torch.full((length,), ABSENT, dtype=torch.int64, device=self.device)
@@ -87,10 +87,9 @@ class Workspace:
         if self._revision != cells.revision:
             self._place(cells)
 
-    def begin(self, cells: Cells, start: int, stop: int) -> None:
-        """Makes rows start … stop of the last block visible, before they are written."""
-        first = cells.entries[-1].index * self.block
-        slot = (len(cells.entries) - 1) * self.block
+    def begin(self, cells: Cells, number: int, start: int, stop: int) -> None:
+        """Makes rows start … stop of a block visible, before they are written."""
+        first, slot = cells.entries[number].index * self.block, number * self.block
         if stop - start == 1:
             self.positions[slot + start : slot + stop].fill_(first + start)
         else:
@@ -137,23 +136,25 @@ class Workspace:
             new = new.to(self._pool.shape.dtype)
         target.copy_(new)
 
-    def finish(self, cells: Cells, start: int, stop: int, *, turned: bool = False) -> None:
-        """Copies the written rows to the last block and commits them.
+    def finish(
+        self, cells: Cells, number: int, start: int, stop: int, *, turned: bool = False
+    ) -> None:
+        """Copies the written rows to their block and commits them.
 
         With `turned`, one token's keys were written among the tiles; else they still must be.
         """
-        entry, slot = cells.entries[-1], len(cells.entries) - 1
-        data, first = entry.block.data, slot * self.block
+        entry = cells.entries[number]
+        data, first = entry.block.data, number * self.block
         assert isinstance(data, Tensor)
         written = self._cells[..., first + start : first + stop, :]
         if turned:
             keys, _ = self._turned_at(first + start)
             written[:, 0, :, 0].copy_(keys)
-        elif self.tiles:
-            self._turn(first + start, written)
+        elif self.tiles:  # with the block's absent rows
+            self._turn(first, self._cells[..., first : first + self.block, :])
         data[..., start:stop, :].copy_(written)
-        cells.commit(start, stop)
-        self._stamps[slot] = entry.block.stamp
+        cells.commit(number, start, stop)
+        self._stamps[number] = entry.block.stamp
 
     def forget(self) -> None:
         """After a failure: nothing in the slots is known any more."""
@@ -186,7 +187,7 @@ class Workspace:
         data = self._pool.contents(entry.block)  # (L, 2, K, P, D)
         first = slot * self.block
         self._cells[..., first : first + self.block, :].copy_(data)
-        if self.tiles:
+        if self.tiles and entry.rows.any():  # else when they are written
             self._turn(first, self._cells[..., first : first + self.block, :])
         self._stamps[slot] = entry.block.stamp
 

@@ -34,7 +34,7 @@ def append(cells: Cells, count: int, seed: int = 0) -> None:
         assert isinstance(entry.block.data, Tensor)
         rows = entry.block.data[..., start:stop, :]
         rows.copy_(torch.randn(rows.shape, generator=generator))
-        cells.commit(start, stop)
+        cells.commit(len(cells.entries) - 1, start, stop)
         count -= stop - start
 
 
@@ -232,7 +232,7 @@ class TestPacked:
             cells = Cells(pool)
             for index in range(64):
                 cells.prepare(index)
-                cells.commit(0, 64)
+                cells.commit(len(cells.entries) - 1, 0, 64)
             sizes.append(cells.nbytes)
         assert sizes[1] / sizes[0] < 0.525  # 4,096 tokens, 128 of them in 16 bits
 

@@ -37,11 +37,12 @@ class Failing(Counting):
         return super().hidden(*arguments)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("together", [1, 2])
 @pytest.mark.parametrize("blocks_read", [0, 1, 2])
-def test_out_of_memory_in_the_middle_appends_nothing(blocks_read: int) -> None:
+def test_out_of_memory_in_the_middle_appends_nothing(blocks_read: int, together: int) -> None:
     failing = Failing(small_decoder())
-    backend = backend_of(failing, block=BLOCK)
-    tokens, sequence = random_tokens(60), backend.new_sequence()
+    backend = backend_of(failing, block=BLOCK, together=together)
+    tokens, sequence = random_tokens(60 + 20 * together), backend.new_sequence()
     failing.left = 100
     read(backend, sequence, tokens[:20])
     before = backend.positions(sequence), backend.free_cells

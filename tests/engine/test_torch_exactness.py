@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from engine import torch_attention
 from engine.kv_blocks import BlockShape
 from engine.torch_backend import TorchBackend
 from engine.torch_cells import Piece
@@ -83,7 +85,7 @@ def test_restored_equals_live(
 
 
 @TYPES
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(("packed", "together"), [(False, 1), (False, 3), (True, 1)])
 @given(
     length=st.integers(2, 130),
     places=st.lists(st.integers(0, 200), max_size=8),
@@ -94,14 +96,19 @@ def test_split_equals_whole(
     decoders: dict[torch.dtype, Decoder],
     dtype: torch.dtype,
     packed: bool,
+    together: int,
     length: int,
     places: list[int],
     restore: bool,
 ) -> None:
-    """A prompt read in any pieces, saved and restored between them, gives one reading's bits."""
-    backend = backend_of(decoders[dtype], block=BLOCK, packed=packed)
+    """A prompt read in any pieces, saved and restored between them, gives one reading's bits.
+
+    Also the bits of one block after the other, where several are read at once.
+    """
+    single = backend_of(decoders[dtype], block=BLOCK, packed=packed, together=1)
+    backend = backend_of(decoders[dtype], block=BLOCK, packed=packed, together=together)
     tokens = random_tokens(length)
-    whole = read(backend, backend.new_sequence(), tokens)
+    whole = read(single, single.new_sequence(), tokens)
     sequence, found, loads = backend.new_sequence(), [], 0
     for start, piece in cut(tokens, places):
         if restore and start:
@@ -114,6 +121,63 @@ def test_split_equals_whole(
         found.append(read(backend, sequence, piece, start))
     assert np.array_equal(np.concatenate(found), whole)
     assert loads == (len(found) - 1 if restore else 0)
+
+
+def test_several_blocks_are_computed_at_once(decoders: dict[torch.dtype, Decoder]) -> None:
+    seen: list[int] = []
+
+    class Watched(Counting):
+        def hidden(self, tokens: Tensor, *others: object) -> Tensor:
+            seen.append(len(tokens))
+            return super().hidden(tokens, *others)  # type: ignore[arg-type]
+
+    backend = backend_of(Watched(decoders[torch.bfloat16]), block=BLOCK, together=3)
+    sequence = backend.new_sequence()
+    backend.forward(sequence, random_tokens(20), 0)
+    backend.forward(sequence, random_tokens(70), 20)
+    assert seen == [2 * BLOCK, 3 * BLOCK, 2 * BLOCK]
+    packed = backend_of(Watched(decoders[torch.bfloat16]), block=BLOCK, together=3, packed=True)
+    packed.forward(packed.new_sequence(), random_tokens(20), 0)
+    assert seen[3:] == [BLOCK, BLOCK]
+
+
+@given(
+    length=st.integers(2 * BLOCK, 130),
+    places=st.lists(st.integers(0, 200), max_size=4),
+    trim=st.one_of(st.none(), st.tuples(st.integers(0, 100), st.integers(1, 40))),
+)
+@SEEN
+def test_past_and_own_block_apart(
+    decoders: dict[torch.dtype, Decoder],
+    length: int,
+    places: list[int],
+    trim: tuple[int, int] | None,
+) -> None:
+    """What is computed in two parts is what one mask gives; a hole is only in the mask."""
+    calls, tokens, more = 0, random_tokens(length), random_tokens(BLOCK + 3, 1)
+    kernel = torch_attention.two_part_attention
+
+    def counted(*arguments: Any) -> Tensor:
+        nonlocal calls
+        calls += 1
+        return kernel(*arguments)
+
+    found = []
+    for least in (BLOCK, 10**6):
+        backend = backend_of(decoders[torch.float32], block=BLOCK, together=2)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(torch_attention, "_MANY_SLOTS", least)
+            patch.setattr(torch_attention, "two_part_attention", counted)
+            sequence = backend.new_sequence()
+            for start, piece in cut(tokens, places):
+                read(backend, sequence, piece, start)
+            calls = 0
+            if trim and trim[0] < length - 1:
+                backend.remove(sequence, trim[0], min(sum(trim), length - 1))
+            has_holes = backend._sequences[sequence].has_holes
+            found.append(read(backend, sequence, more, length))
+        assert (calls > 0) == (least == BLOCK and not has_holes)
+    assert np.abs(found[0] - found[1]).max() <= 1e-4
 
 
 def test_the_last_logits_dont_depend_on_the_split(decoders: dict[torch.dtype, Decoder]) -> None:

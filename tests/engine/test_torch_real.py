@@ -16,10 +16,12 @@ import torch
 from numpy.typing import NDArray
 
 from engine.backend import Backend
+from engine.fake_tokenizer import FakeTokenizer
 from engine.llama_backend import LlamaBackend
 from engine.model_file import read_model_file
-from engine.torch_backend import TorchBackend
-from engine.torch_load import load_torch
+from engine.torch_backend import CacheOptions, TorchBackend
+from engine.torch_device import compute_type
+from engine.torch_load import load_decoder, load_torch
 from engine.types import EngineOptions
 
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -179,3 +181,18 @@ def test_gemma_agrees_with_llama_cpp(contract: str) -> None:
     print(f"Gemma: same top token {same:.4f}, mean KL {divergence(expected, found):.5f}")
     assert same >= 0.95
     assert divergence(expected, found) <= 0.02
+
+
+def test_several_blocks_at_once_change_no_bit(model_path: Path, tokens: list[int]) -> None:
+    """In the type that this processor computes in, with the blocks that it computes in."""
+    decoder = load_decoder(model_path, compute_type(CPU), CPU)
+    found = []
+    for together in (1, 2):
+        options = CacheOptions(cells=2048, batch=2048, together=together)
+        backend = TorchBackend(decoder, FakeTokenizer(), options, fingerprint="")
+        sequence = backend.new_sequence()
+        logits = backend.forward(sequence, tokens, 0, every=True)
+        found.append((logits, bytes(backend.save(sequence, 0, len(tokens)))))
+    assert backend.block < len(tokens)
+    assert np.array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]

@@ -52,9 +52,11 @@ class Counting:
     def __init__(self, decoder: Decoder) -> None:
         self._decoder, self.rows = decoder, 0
 
-    def hidden(self, tokens: Tensor, positions: Tensor, attend: Attention) -> Tensor:
+    def hidden(
+        self, tokens: Tensor, positions: Tensor, attend: Attention, block: int = 0
+    ) -> Tensor:
         self.rows += len(tokens)
-        return self._decoder.hidden(tokens, positions, attend)
+        return self._decoder.hidden(tokens, positions, attend, block)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._decoder, name)
