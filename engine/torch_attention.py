@@ -82,22 +82,26 @@ class BlockAttention:
 
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """From (P, H, D), (P, K, D), (P, K, D) to (P, H D)."""
+        return self.mixed(layer, queries, keys, values).flatten(1)
+
+    def mixed(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """The same as (P, K, G, D), which may not lie so in memory."""
         config, view = self._config, self._views[layer]
         self._workspace.write(self._targets[layer], keys[self._rows], values[self._rows])
         groups, size = config.heads // config.kv_heads, config.head_dim
         folded = queries.view(-1, config.kv_heads, groups, size).permute(1, 2, 0, 3)
+        all_keys, all_values = view.keys.to(self._dtype), view.values.to(self._dtype)
         if self._in_parts and not config.is_local(layer):
-            k, v = view.keys.to(self._dtype), view.values.to(self._dtype)
-            mixed = two_part_attention(folded, k, v, config.scale)
-            return mixed.permute(2, 0, 1, 3).flatten(1)
-        mixed = F.scaled_dot_product_attention(  # (K, G, P, D)
-            folded,
-            view.keys.to(self._dtype)[:, None].expand(-1, groups, -1, size),
-            view.values.to(self._dtype)[:, None].expand(-1, groups, -1, size),
-            attn_mask=view.mask,
-            scale=config.scale,
-        )
-        return mixed.permute(2, 0, 1, 3).flatten(1)
+            mixed = two_part_attention(folded, all_keys, all_values, config.scale)
+        else:
+            mixed = F.scaled_dot_product_attention(  # (K, G, P, D)
+                folded,
+                all_keys[:, None].expand(-1, groups, -1, size),
+                all_values[:, None].expand(-1, groups, -1, size),
+                attn_mask=view.mask,
+                scale=config.scale,
+            )
+        return mixed.permute(2, 0, 1, 3)
 
     def _span(self, slot: int, oldest: int, window: int) -> tuple[slice, Tensor]:
         """The slots from `oldest` to the block's end, and the mask (P, S)."""
@@ -122,10 +126,12 @@ class BlocksAttention:
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """From (T, H, D), (T, K, D), (T, K, D) to (T, H D)."""
         size = len(queries) // len(self._blocks)
-        parts = zip(*(torch.split(one, size) for one in (queries, keys, values)), strict=True)
-        return torch.cat(
-            [block(layer, *part) for block, part in zip(self._blocks, parts, strict=True)]
-        )
+        result = queries.new_empty(len(queries), queries[0].numel())  # (T, H D)
+        for number, block in enumerate(self._blocks):
+            rows = slice(number * size, (number + 1) * size)
+            mixed = block.mixed(layer, queries[rows], keys[rows], values[rows])
+            result[rows].view(mixed.shape).copy_(mixed)
+        return result
 
 
 class TokenAttention:

@@ -97,7 +97,8 @@ class TransposedProduct:
 
     def rows(self, indices: Tensor) -> Tensor:
         """Rows of W, (T, in)."""
-        return self._matrix[:, indices].t().contiguous()
+        columns = self._matrix.gather(1, indices.expand(len(self._matrix), -1))
+        return columns.t().contiguous()
 
     def __call__(self, states: Tensor) -> Tensor:
         """From (T, in) to (T, out): in the matrix's type, or widened in fp32."""
