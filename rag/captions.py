@@ -9,7 +9,8 @@ import re
 
 # "17 Invoicing and payment": names a clause, says nothing.
 _HEADING = re.compile(
-    r"(?:(?:article|section|part|schedule|annex|exhibit|appendix)\b[^:]{0,40}|[\d.]{0,8})\s*"
+    r"(?:(?:article|section|part|schedule|annex|exhibit|appendix)\b[^:]{0,40}|[ivxl]{1,6}\."
+    r"|[\d.]{0,8})\s*"
     r"[A-Z][^\W\d]*(?:[ ,&/-]+[^\W\d]+){0,7}:?|"
     r"第[一二三四五六七八九十百]+[条章节][^，。；：]{0,14}",
     re.IGNORECASE,

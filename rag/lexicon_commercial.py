@@ -16,7 +16,8 @@ CONCEPTS = (
     ),
     Concept(
         "Maturity of a loan",
-        r"\b(repaid|repay(ment|able|s)?|paid back|pay back|matur(e|es|ity)|fall due)\b",
+        r"\b(repaid|repay(ment|able|s)?|paid back|pay back|matur(e|es|ity)"
+        r"|(loan|note|debt|principal|advance)s?\b.{0,20}\bfalls? due)\b",
         "maturity date repay repayment principal outstanding termination date closing",
         '"Maturity Date" means the date that is five years after the Closing Date. The Borrower'
         " shall repay the outstanding principal amount of the Loans on the Maturity Date.",

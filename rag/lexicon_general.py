@@ -51,6 +51,7 @@ CONCEPTS = (
         "Term and expiry",
         r"\b(initial|length|duration|end) (of )?(the )?term|\bterm\b.{0,20}\b(expire|end|last)"
         r"|expir(y|e|es|ation)|how long (is|does|will|do).{0,30}(term|agreement|contract)"
+        r"|how long (does|will|do|is) (it|this|they) (last|run|valid|in force)"
         r"|how long (does|will|do) (the|this|my|our) (franchise|licen[cs]e|lease|policy|tenancy"
         r"|appointment|employment|engagement|loan|collaboration|cooperation|partnership|project)\b.{0,20}\b(last|run|continue)"
         r"|\bduration\b|termination date|\bwhen (does|do|will|is|are|must) .{0,40}"
@@ -184,6 +185,8 @@ CONCEPTS = (
         "Assignment",
         r"\bassign(s|ed|ing|able|ment|ments)?\b|transfer(s|red|ring)? (this|the|its|their) "
         r"(agreement|contract|rights|obligations)|delegat"
+        r"|\bsell (the|my|our|this|his|her|its|their) (whole )?(business|restaurant|store|shop"
+        r"|practice|franchise|company|unit|outlet|location)\b"
         r"|\b(sell|give|hand|pass)\b.{0,40}\b(to|over|on to) (someone|somebody|anyone|others?"
         r"|a third)"
         r"|(?<!are )(?<!is )transfer(red)?\b(?! of (the |personal |our )?data).{0,40}"

@@ -19,6 +19,8 @@ _END = re.compile(
     r"[.!?;][\"”’)\]]*(?=\s)|[。！？；][”’）]*|\n\s*\n|"
     rf"\n(?=\s*(?:{_LISTED}))|\n(?={_LABEL})|(?P<line>\n)"
 )
+_DAY = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}$", re.I)
+_YEAR = re.compile(r"\s+(?:19|20)\d\d\b")
 _SHORT = 12
 _CELL = " | "
 
@@ -76,6 +78,8 @@ def _is_abbreviation(text: str, match: re.Match[str]) -> bool:
     if before is None:
         return False
     word = before.group().lower()
+    if word.isdecimal() and _YEAR.match(text, match.end()):  # "March 18. 2021", as scans have it
+        return _DAY.search(text[max(0, match.start() - 14) : match.start()]) is not None
     following = text[match.end() :].lstrip()[:1]
     return (
         word in _ABBREVIATIONS

@@ -96,6 +96,11 @@ def test_a_question_for_a_meaning_is_known() -> None:
         ("How many days' notice before renewal?", "Notice of renewal"),
         ("What notice prevents automatic renewal?", "Notice of non-renewal"),
         ("How do we stop the lease renewing?", "Notice of non-renewal"),
+        ("What is the interest rate on the loans?", "Interest rate"),
+        ("How much notice must the borrower give to prepay?", "Prepayment"),
+        ("When does the loan fall due?", "Maturity of a loan"),
+        ("How long does it last?", "Term and expiry"),
+        ("May I sell my shop?", "Assignment"),
     ],
 )  # fmt: skip
 def test_the_kind_of_clause_is_recognised(question: str, concept: str) -> None:
@@ -143,6 +148,10 @@ def test_concepts_of_users_need_a_user() -> None:
         ),
         ("What happens to our data when we cancel?", "Data protection and deletion", ""),
         ("What does he get in return?", "", "Return or destruction"),
+        ("When do payments fall due?", "Payment", "Maturity of a loan"),
+        ("What is the interest rate on overdue invoices?", "Late payment", "Interest rate"),
+        ("How much notice does the borrower give?", "", "Size of a loan"),
+        ("Is there a penalty for early repayment of the loan?", "Prepayment", "Liquidated damages"),
         ("How long does the collaboration run?", "Term and expiry", ""),
         ("What if someone infringes the patents?", "Infringement by others", ""),
     ],

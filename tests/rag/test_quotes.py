@@ -39,6 +39,7 @@ def test_headings_that_run_into_each_other_are_one() -> None:
 
 def test_a_heading_may_have_two_marks() -> None:
     assert is_heading("K. 8.7 CHOICE OF LAW;")
+    assert is_heading("IV. TRAINING")
     assert not is_heading("K. The fees of Section 8.7 are due at once.")
 
 

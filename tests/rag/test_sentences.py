@@ -23,6 +23,14 @@ from rag import sentences
             ["12.3 The cap is $1,500.00 per claim.", "No. 4 applies to the rest of it."],
         ),
         (
+            "It runs until March 18. 2021, unless ended. It ends in 18. 2021 is the year.",
+            [
+                "It runs until March 18. 2021, unless ended.",
+                "It ends in 18.",
+                "2021 is the year.",
+            ],
+        ),
+        (
             "买方应在收货后十日内付款。逾期付款的，每日支付违约金；最高不超过百分之五。",
             ["买方应在收货后十日内付款。", "逾期付款的，每日支付违约金；", "最高不超过百分之五。"],
         ),
