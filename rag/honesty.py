@@ -50,22 +50,29 @@ def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote], kind: str
 
     `kind` is the part of the question that tells the kind of clause, if not all of it does.
     """
-    asked = words(question)
+    asked = words(question) - _FRAME
     expansion = expand(kind or question)
-    best = max(len(asked & words(h.chunk.text + " " + h.chunk.section)) for h in hits)
-    own = max(len(asked & words(q.text)) for q in ranked[:3])
-    total = max(1, len(asked))
+    shared = _SHARED if expansion.names else (0.0, 0.0)
+    if asked:
+        best = max(len(asked & words(h.chunk.text + " " + h.chunk.section)) for h in hits)
+        own = max(len(asked & words(q.text)) for q in ranked[:3])
+        shared = (best / len(asked), own / len(asked))
     meanings = sorted((q.meaning for q in ranked), reverse=True)
     return Signs(
         meanings[0],
         meanings[1] if len(meanings) > 1 else 0.0,
-        best / total,
-        own / total,
+        *shared,
         max(holds_expected(question, q.text) for q in ranked[:3]),
         max(q.worded for q in ranked),
         _usual(expansion.terms, hits),
         _hallmark(expansion.names, ranked[0].text),
     )
+
+
+# What only frames a question: no passage answers in these words.
+_FRAME = words("long much many often soon last happen happens fall")
+# Of a question with no other words and of a known kind, "How long does it last?": what is usual.
+_SHARED = (0.7, 0.6)
 
 
 def _usual(terms: Sequence[str], hits: Sequence[Hit]) -> float:

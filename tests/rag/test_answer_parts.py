@@ -216,6 +216,15 @@ class TestHonesty:
         assert honesty.silent("How much does it cost?", hits, [quote()])
         assert not honesty.silent("How many months does it last?", hits, [quote()])
 
+    def test_words_that_only_frame_a_question_need_no_answer(self) -> None:
+        hits = [Hit(quote().chunk, 1.0)]
+        found = honesty.signs("How long does it last?", hits, [quote()])
+        assert (found.shared, found.sentence) == honesty._SHARED
+        found = honesty.signs("How long does the warranty of 12 parts last?", hits, [quote()])
+        assert (found.shared, found.sentence) == (1 / 3, 1 / 3)
+        found = honesty.signs("How many?", hits, [quote()])
+        assert found.shared == 0.0
+
 
 class TestCitations:
     def test_a_citation_is_verbatim_with_its_page(self) -> None:
