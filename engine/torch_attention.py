@@ -116,7 +116,7 @@ class BlockAttention:
         return slots, mask.masked_fill_(~visible, float("-inf"))
 
 
-class BlocksAttention:
+class BlockwiseAttention:
     """Attention for several blocks, each by itself: with the bits of one read after the other."""
 
     def __init__(self, blocks: Sequence[BlockAttention]) -> None:

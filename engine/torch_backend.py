@@ -18,7 +18,7 @@ from torch import Tensor
 from engine.backend import Logits, SavedState, Tokenizer
 from engine.errors import NoFreeSequence, OutOfCells, RestoreError
 from engine.kv_blocks import BlockPool, BlockShape
-from engine.torch_attention import BlockAttention, BlocksAttention, TokenAttention
+from engine.torch_attention import BlockAttention, BlockwiseAttention, TokenAttention
 from engine.torch_bags import BagAttention, BagIndices
 from engine.torch_cells import Cells
 from engine.torch_device import free_memory
@@ -273,7 +273,7 @@ class TorchBackend:
         for number, own in zip(numbers, ranges, strict=True):
             self._workspace.begin(cells, number, *own)
             parts.append(self._block_attention(cells, number, slice(*own)))
-        attend = parts[0] if len(parts) == 1 else BlocksAttention(parts)
+        attend = parts[0] if len(parts) == 1 else BlockwiseAttention(parts)
         padded = np.zeros(len(indices) * size, np.int64)
         padded[start - first : stop - first] = tokens
         rows = torch.from_numpy(padded).to(self._decoder.device)  # (T,)
