@@ -4,8 +4,9 @@
 
 The plain set-ups put the best 1,000-character passages (vectors, the same embedder) into the system
 message of each turn, keep the conversation, and let the same model write freely; llama-cpp-python's
-own prefix match saves them what it can. Both run in this process, one after the other. An answer is
-right if one of the known answers stands in it, by letters and digits.
+own prefix match saves them what it can. Each conversation is held in every way before the next, so
+that a machine whose speed changes slows all of them down. An answer is right if one of the known
+answers stands in it, by letters and digits.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -99,32 +100,29 @@ def conversations() -> list[Conversation]:
     return found
 
 
-def ours(asked: Sequence[Conversation], folder: Path, embedder: Embedder) -> Iterator[Outcome]:
-    """The conversations as a user holds them with Clausebook."""
-    library = Library(folder, embedder)
-    names = ingest(library, sorted({one.document for one in asked}))
-    library.close()
+def ours(one: Conversation, folder: Path, name: str) -> list[Outcome]:
+    """A conversation as a user holds it with Clausebook, about the document `name`."""
     composition = Composition(folder, Settings(), model=str(MODEL))
     asker = Asker(composition)
-    _ = composition.engine.info  # loaded, as it is while a user types
+    _ = composition.engine.info, composition.embedder  # loaded, as they are while a user types
+    outcomes = []
     try:
-        for one in asked:
-            for turn, question in enumerate(one.questions):
-                begun = time.perf_counter()
-                at: dict[type, float] = {}
-                answer: AnswerEvent | None = None
-                hits: tuple[Hit, ...] = ()
-                document = (names[one.document],)
-                for event in asker.ask(question, conversation=one.id, documents=document):
-                    at.setdefault(type(event), 1000 * (time.perf_counter() - begun))
-                    answer = event
-                    if isinstance(event, EvidenceFound):
-                        hits = event.hits
-                assert isinstance(answer, Answer)
-                pages = {c.page for c in answer.citations}
-                read = answer.stats.get("prefilled_tokens", 0)
-                assert isinstance(read, int)
-                yield Outcome(
+        for turn, question in enumerate(one.questions):
+            begun = time.perf_counter()
+            at: dict[type, float] = {}
+            answer: AnswerEvent | None = None
+            hits: tuple[Hit, ...] = ()
+            for event in asker.ask(question, conversation=one.id, documents=(name,)):
+                at.setdefault(type(event), 1000 * (time.perf_counter() - begun))
+                answer = event
+                if isinstance(event, EvidenceFound):
+                    hits = event.hits
+            assert isinstance(answer, Answer)
+            pages = {c.page for c in answer.citations}
+            read = answer.stats.get("prefilled_tokens", 0)
+            assert isinstance(read, int)
+            outcomes.append(
+                Outcome(
                     _right(answer.text, one.answers[turn]),
                     bool(pages & one.pages[turn]) if one.pages[turn] else None,
                     read,
@@ -134,51 +132,61 @@ def ours(asked: Sequence[Conversation], folder: Path, embedder: Embedder) -> Ite
                     turn > 0,
                     _among(hits[:FIRST], one.pages[turn]),
                 )
+            )
     finally:
         asker.close()
         composition.close()
+    return outcomes
 
 
-def plain(asked: Sequence[Conversation], passages: int, embedder: Embedder) -> Iterator[Outcome]:
+def plain(one: Conversation, passages: int, embedder: Embedder) -> list[Outcome]:
     """The same with the passages of each turn in the system message."""
-    for one in asked:
-        llama = open_llama(MODEL, os.cpu_count() or 1)
-        pieces = cut(_pages(one.document), _CHARACTERS, 0)
-        vectors = vectors_of(pieces, embedder)
-        history: list[tuple[str, str]] = []
-        for turn, question in enumerate(one.questions):
-            begun = time.perf_counter()
-            scores = vectors @ embedder.embed([question])[0]
-            best = [pieces[int(i)] for i in (-scores).argsort()[:passages]]
-            ids = llama.tokenize(_prompt(best, history, question).encode(), False, special=True)
-            reused = common_prefix(llama._input_ids[: llama.n_tokens].tolist(), ids)
-            first, text = 0.0, b""
-            for count, token in enumerate(llama.generate(ids, temp=0.0, repeat_penalty=1.0)):
-                first = first or 1000 * (time.perf_counter() - begun)
-                if token == llama.token_eos() or count == _TOKENS:
-                    break
-                text += llama.detokenize([token])
-            answer = text.decode("utf-8", "replace").strip()
-            history.append((question, answer))
-            pages = frozenset().union(*(piece.pages for piece in best))
-            yield Outcome(
+    llama = open_llama(MODEL, os.cpu_count() or 1)
+    pieces = cut(_pages(one.document), _CHARACTERS, 0)
+    vectors = vectors_of(pieces, embedder)
+    history: list[tuple[str, str]] = []
+    outcomes = []
+    for turn, question in enumerate(one.questions):
+        begun = time.perf_counter()
+        scores = vectors @ embedder.embed([question])[0]
+        best = [pieces[int(i)] for i in (-scores).argsort()[:passages]]
+        ids = llama.tokenize(_prompt(best, history, question).encode(), False, special=True)
+        reused = common_prefix(llama._input_ids[: llama.n_tokens].tolist(), ids)
+        first, text = 0.0, b""
+        for count, token in enumerate(llama.generate(ids, temp=0.0, repeat_penalty=1.0)):
+            first = first or 1000 * (time.perf_counter() - begun)
+            if token == llama.token_eos() or count == _TOKENS:
+                break
+            text += llama.detokenize([token])
+        answer = text.decode("utf-8", "replace").strip()
+        history.append((question, answer))
+        pages = frozenset().union(*(piece.pages for piece in best))
+        outcomes.append(
+            Outcome(
                 _right(answer, one.answers[turn]),
                 bool(pages & one.pages[turn]) if one.pages[turn] else None,
                 len(ids) - reused,
                 first,
                 follow_up=turn > 0,
             )
-        llama.close()
+        )
+    llama.close()
+    return outcomes
 
 
 def measure(chart: Path | None = None) -> str:
-    """Holds all conversations in each way; returns a table and draws the chart."""
+    """Holds each conversation in every way, one after the other; a table, and draws the chart."""
     asked, embedder = conversations(), load_embedder(EMBEDDER)
+    runs: dict[str, list[Outcome]] = {"Clausebook": []}
     with tempfile.TemporaryDirectory() as folder:
-        runs = {"Clausebook": list(ours(asked, Path(folder), embedder))}
-    for passages in PASSAGES:
-        name = f"{passages} passage{'s' * (passages > 1)} in the system message"
-        runs[name] = list(plain(asked, passages, embedder))
+        library = Library(Path(folder), embedder)
+        names = ingest(library, sorted({one.document for one in asked}))
+        library.close()
+        for one in asked:
+            runs["Clausebook"] += ours(one, Path(folder), names[one.document])
+            for passages in PASSAGES:
+                name = f"{passages} passage{'s' * (passages > 1)} in the system message"
+                runs.setdefault(name, []).extend(plain(one, passages, embedder))
     table = {name: summary(rows) for name, rows in runs.items()}
     if chart is not None:
         draw(table, chart)
