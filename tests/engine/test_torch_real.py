@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from engine.model_file import read_model_file
 from engine.torch_backend import CacheOptions, TorchBackend
 from engine.torch_device import compute_type
 from engine.torch_load import load_decoder, load_torch
+from engine.torch_tokenizer import GgufVocabulary
 from engine.types import EngineOptions
 
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -54,14 +56,6 @@ def divergence(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
     return float((first.exp() * (first - second)).sum(-1).mean())
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def contract(samples: Path) -> str:
     """The text of the sample contracts."""
@@ -72,8 +66,21 @@ def contract(samples: Path) -> str:
 
 @pytest.fixture(scope="module")
 def tokens(model_path: Path, contract: str) -> list[int]:
-    backend = load(model_path, torch.bfloat16)
-    return backend.tokenizer.encode(contract)[:POSITIONS]
+    return GgufVocabulary(model_path).tokenizer.encode(contract)[:POSITIONS]
+
+
+Whole = Callable[[torch.dtype], NDArray[np.float32]]
+
+
+@pytest.fixture(scope="module")
+def whole(model_path: Path, tokens: list[int]) -> Whole:
+    """The logits with keys and values in 16 bits, computed once a type."""
+
+    @cache
+    def logits(dtype: torch.dtype) -> NDArray[np.float32]:
+        return read(load(model_path, dtype, kv_type="f16"), tokens)
+
+    return logits
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +114,9 @@ def test_logits_equal_transformers(model_path: Path, tokens: list[int]) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_agrees_with_llama_cpp(
-    model_path: Path, tokens: list[int], reference: NDArray[np.float32], dtype: torch.dtype
+    whole: Whole, tokens: list[int], reference: NDArray[np.float32], dtype: torch.dtype
 ) -> None:
-    logits = read(load(model_path, dtype, kv_type="f16"), tokens)
+    logits = whole(dtype)
     same = (logits.argmax(-1) == reference.argmax(-1)).mean()
     print(f"{dtype}: same top token {same:.4f}, mean KL {divergence(reference, logits):.5f}")
     assert len(tokens) >= 500
@@ -118,10 +125,11 @@ def test_agrees_with_llama_cpp(
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_8_bits_cost_little(model_path: Path, tokens: list[int], dtype: torch.dtype) -> None:
-    whole = load(model_path, dtype, kv_type="f16")
-    packed = load(model_path, dtype, kv_type="int8")
-    loss = divergence(read(whole, tokens), read(packed, tokens))
+def test_8_bits_cost_little(
+    model_path: Path, whole: Whole, tokens: list[int], dtype: torch.dtype
+) -> None:
+    packed = read(load(model_path, dtype, kv_type="int8"), tokens)
+    loss = divergence(whole(dtype), packed)
     print(f"{dtype}: mean KL of 8 bits {loss:.6f}")
     assert loss <= 0.005
 
@@ -191,7 +199,7 @@ def test_several_blocks_at_once_change_no_bit(model_path: Path, tokens: list[int
         options = CacheOptions(cells=2048, batch=2048, together=together)
         backend = TorchBackend(decoder, FakeTokenizer(), options, fingerprint="")
         sequence = backend.new_sequence()
-        logits = backend.forward(sequence, tokens, 0, every=True)
+        logits = backend.forward(sequence, tokens, 0)
         found.append((logits, bytes(backend.save(sequence, 0, len(tokens)))))
     assert backend.block < len(tokens)
     assert np.array_equal(found[0][0], found[1][0])
