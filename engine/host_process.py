@@ -113,16 +113,19 @@ class HostProcess:
         self._send(wire.Stop(conversation))
 
     def close(self, timeout: float = 5.0) -> None:
-        """Lets the engine finish its writing and waits; kills it if that takes too long."""
+        """Lets the engine finish its writing and waits; kills it if that takes too long.
+
+        The reader waits for the process, and this thread for the reader: of two that wait for a
+        process the system tells one that it ended, and for the other it lives on.
+        """
         self.closing = True
         self._send(wire.Bye())
-        self._process.join(timeout)
-        if self._process.is_alive():
-            logger.error("the engine did not close in %s s and was killed", timeout)
-            self._process.kill()
-            self._process.join()
         if self._reader is not threading.current_thread():
-            self._reader.join()
+            self._reader.join(timeout)
+            if self._reader.is_alive():
+                logger.error("the engine did not close in %s s and was killed", timeout)
+                self._process.kill()
+                self._reader.join()
         self._connection.close()
 
     def _begin(self, start: wire.Start) -> ModelInfo:

@@ -219,6 +219,25 @@ def test_ctrl_c_is_the_parents(tmp_path):
     client.close()
 
 
+def test_one_thread_waits_for_the_process(tmp_path, monkeypatch, caplog):
+    """Of two, one would be told that it lives on, and kill what has closed as it should."""
+    options = EngineOptions(Path("none.gguf"), cache_dir=tmp_path)
+    hosted = HostProcess(options, FAKES + "make", None)
+    waiting, join = [], hosted._process.join
+
+    def watched(timeout: float | None = None) -> None:
+        waiting.append(threading.current_thread().name)
+        join(timeout)
+
+    monkeypatch.setattr(hosted._process, "join", watched)
+    hosted.watch(lambda dead: None)
+    hosted.close()
+    assert waiting == ["engine-reader"]
+    assert hosted._process.exitcode == 0
+    assert (tmp_path / "closed").exists()
+    assert not caplog.records
+
+
 def test_a_process_that_hangs_while_closing_is_killed(tmp_path):
     options = EngineOptions(Path("none.gguf"), cache_dir=tmp_path)
     hosted = HostProcess(options, FAKES + "hangs_when_closed", None)
