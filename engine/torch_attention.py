@@ -70,15 +70,15 @@ class BlockAttention:
         slot, first = number * size, cells.entries[number].index * size
         self._targets = workspace.targets(slice(slot + rows.start, slot + rows.stop))
         self.positions = torch.arange(first, first + size, device=workspace.device)  # (P,)
-        spans = [self._span(slot, 0, 0)]
+        in_parts = workspace.device.type == "cpu" and slot >= _MANY_SLOTS and not cells.has_holes
+        everything: tuple[slice, Tensor | None] = (slice(0, slot + size), None)
+        spans = [everything if in_parts else self._span(slot, 0, 0)]
         if any(config.local_layers):
             oldest = first - config.sliding_window + 1  # that the block's first row sees
             earlier = cells.entries[:number]
             skipped = sum((entry.index + 1) * size <= oldest for entry in earlier)
             spans.append(self._span(slot, skipped * size, config.sliding_window))
         self._views = _views(config, workspace, spans)
-        on_cpu = workspace.device.type == "cpu"
-        self._in_parts = on_cpu and slot >= _MANY_SLOTS and not cells.has_holes
 
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """From (P, H, D), (P, K, D), (P, K, D) to (P, H D)."""
@@ -91,7 +91,7 @@ class BlockAttention:
         groups, size = config.heads // config.kv_heads, config.head_dim
         folded = queries.view(-1, config.kv_heads, groups, size).permute(1, 2, 0, 3)
         all_keys, all_values = view.keys.to(self._dtype), view.values.to(self._dtype)
-        if self._in_parts and not config.is_local(layer):
+        if view.mask is None:  # nothing is hidden but what comes later in the block itself
             mixed = two_part_attention(folded, all_keys, all_values, config.scale)
         else:
             mixed = F.scaled_dot_product_attention(  # (K, G, P, D)

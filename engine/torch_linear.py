@@ -147,8 +147,7 @@ class Products:
         self.transposed = dtype == torch.bfloat16 and device.type == "cpu"
         self.widens = self.transposed and not cpu_has("amx_bf16")
         self.block = 256 if self.transposed and not self.widens else 64
-        quick = self.block == 256 and numbers < _QUICK
-        self.together = 2 if quick else 1
+        self.together = 2 if self.block == 256 and numbers < _QUICK else 1
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
         self._memory = large_memory(numbers if self.transposed else 0, dtype)
 

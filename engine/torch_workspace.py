@@ -151,7 +151,7 @@ class Workspace:
             keys, _ = self._turned_at(first + start)
             written[:, 0, :, 0].copy_(keys)
         elif self.tiles:  # with the block's absent rows
-            self._turn(first, self._cells[..., first : first + self.block, :])
+            self._turn(number)
         data[..., start:stop, :].copy_(written)
         cells.commit(number, start, stop)
         self._stamps[number] = entry.block.stamp
@@ -188,7 +188,7 @@ class Workspace:
         first = slot * self.block
         self._cells[..., first : first + self.block, :].copy_(data)
         if self.tiles and entry.rows.any():  # else when they are written
-            self._turn(first, self._cells[..., first : first + self.block, :])
+            self._turn(slot)
         self._stamps[slot] = entry.block.stamp
 
     def _turned_at(self, slot: int) -> tuple[Tensor, Tensor]:
@@ -196,11 +196,13 @@ class Workspace:
         tile, column = divmod(slot, self.tile)
         return self._turned[:, :, tile, :, column], self._cells[:, 1, :, slot]
 
-    def _turn(self, first: int, cells: Tensor) -> None:
-        """Writes the keys of a run of slots of one block (L, 2, K, T, D) to the tiles."""
+    def _turn(self, slot: int) -> None:
+        """Writes the keys of a whole block to the tiles."""
+        first = slot * self.block
+        keys = self._cells[:, 0, :, first : first + self.block]  # (L, K, P, D)
         tile, column = divmod(first, self.tile)
-        run = slice(column, column + cells.shape[3])
-        self._turned[:, :, tile, :, run].copy_(cells[:, 0].transpose(-1, -2))
+        run = slice(column, column + self.block)
+        self._turned[:, :, tile, :, run].copy_(keys.transpose(-1, -2))
 
     def _place(self, cells: Cells) -> None:
         positions = np.full(len(self.positions), ABSENT, np.int64)

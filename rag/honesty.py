@@ -19,6 +19,11 @@ from rag.quote import Quote
 from rag.quotes import words
 from rag.types import Hit
 
+# What only frames a question: no passage answers in these words.
+_FRAME = words("long much many often soon last happen fall")
+# Of a question with no other words and of a known kind, "How long does it last?": what is usual.
+_SHARED = (0.7, 0.6)
+
 
 @dataclass(frozen=True, slots=True)
 class Signs:
@@ -67,12 +72,6 @@ def signs(question: str, hits: Sequence[Hit], ranked: Sequence[Quote], kind: str
         _usual(expansion.terms, hits),
         _hallmark(expansion.names, ranked[0].text),
     )
-
-
-# What only frames a question: no passage answers in these words.
-_FRAME = words("long much many often soon last happen happens fall")
-# Of a question with no other words and of a known kind, "How long does it last?": what is usual.
-_SHARED = (0.7, 0.6)
 
 
 def _usual(terms: Sequence[str], hits: Sequence[Hit]) -> float:

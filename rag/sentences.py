@@ -78,8 +78,6 @@ def _is_abbreviation(text: str, match: re.Match[str]) -> bool:
     if before is None:
         return False
     word = before.group().lower()
-    if word.isdecimal() and _YEAR.match(text, match.end()):  # "March 18. 2021", as scans have it
-        return _DAY.search(text[max(0, match.start() - 14) : match.start()]) is not None
     following = text[match.end() :].lstrip()[:1]
     return (
         word in _ABBREVIATIONS
@@ -90,7 +88,14 @@ def _is_abbreviation(text: str, match: re.Match[str]) -> bool:
             and _starts_line(text, match)
         )
         or following.islower()
+        or _is_date(text, match)
     )
+
+
+def _is_date(text: str, match: re.Match[str]) -> bool:
+    """True within "March 18. 2021", as scans have it."""
+    before = text[max(0, match.start() - 14) : match.start()]
+    return bool(_YEAR.match(text, match.end()) and _DAY.search(before))
 
 
 def _starts_line(text: str, match: re.Match[str]) -> bool:
