@@ -35,13 +35,12 @@ class BagIndices:
     def __init__(self, config: DecoderConfig, workspace: Workspace) -> None:
         keys, groups, size = config.kv_heads, config.heads // config.kv_heads, config.head_dim
         tiles, slots = workspace.tiles, workspace.slots * workspace.block
-        rows = torch.arange(keys * tiles * size, dtype=torch.int32).view(keys, tiles, 1, size)
-        rows = rows.transpose(0, 1).expand(tiles, keys, groups, size)  # tile by tile
-        self.key_rows = rows.reshape(tiles, -1)  # (C, K G D)
-        bags = tiles * config.heads
-        self.key_starts = torch.arange(0, bags * size, size, dtype=torch.int32).view(tiles, -1)
+        rows = torch.arange(keys * tiles * size, dtype=torch.int32).view(keys, 1, tiles, size)
+        self.key_rows = rows.expand(-1, groups, -1, -1)  # (K, G, C, D)
+        cuts = torch.arange(tiles * config.heads + 1, dtype=torch.int32)
+        self.key_cuts = cuts * size
         rows = torch.arange(keys * slots, dtype=torch.int32).view(keys, 1, slots)
-        self.value_rows = rows.expand(keys, groups, slots).reshape(config.heads, slots)  # (H, W)
+        self.value_rows = rows.expand(-1, groups, -1)  # (K, G, W)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +51,9 @@ class _Plan:
     first: int
     stop: int
     key_rows: Tensor
-    key_starts: Tensor
+    key_cuts: Tensor
     value_rows: Tensor
-    value_starts: Tensor
+    value_cuts: Tensor
     mask: Tensor | None
 
 
@@ -88,36 +87,32 @@ class BagAttention:
         workspace.put(self._key_targets[layer], keys[0])
         workspace.put(self._value_targets[layer], values[0])
         plan = self._plans[-1 if config.is_local(layer) else 0]
-        scaled = queries.to(torch.float16).mul_(config.scale)  # (1, H, D)
-        repeated = scaled.expand(plan.tiles, -1, -1).reshape(-1)
+        scaled = queries.to(torch.float16).mul_(config.scale).view(config.heads, 1, -1)
+        repeated = scaled.expand(-1, plan.tiles, -1).reshape(-1)  # (H C D,)
         table = self._key_tables[layer]
-        scores = weighted_rows(table, plan.key_rows, plan.key_starts, repeated)  # (C K G, T)
-        scores = scores.view(plan.tiles, config.heads, -1).transpose(0, 1).flatten(1)
-        scores = scores[:, plan.first : plan.stop].float()  # (H, S)
+        scores = weighted_rows(table, plan.key_rows, plan.key_cuts, repeated)  # (H C, T)
+        scores = scores.view(config.heads, -1)[:, plan.first : plan.stop].float()  # (H, S)
         if plan.mask is not None:
             scores += plan.mask
         weights = torch.softmax(scores, -1).to(queries.dtype).view(-1)
         table = self._value_tables[layer]
-        mixed = weighted_rows(table, plan.value_rows, plan.value_starts, weights)  # (1 or 2 H, D)
+        mixed = weighted_rows(table, plan.value_rows, plan.value_cuts, weights)  # (1 or 2 H, D)
         if len(mixed) > config.heads:
-            mixed = mixed[0::2] + mixed[1::2]
+            mixed = mixed.view(config.heads, 2, -1).sum(1)
         return mixed.view(1, -1)
 
     def _plan(self, cells: Cells, oldest: int, stop: int) -> _Plan:
         width, indices = self._workspace.tile, self._indices
         begin, end = oldest // width, -(-stop // width)
-        starts = indices.key_starts[: end - begin].reshape(-1)
-        count = stop - oldest
-        value_starts = torch.arange(0, self._config.heads * count, count, dtype=torch.int32)
-        if count >= _MANY_SLOTS:
-            value_starts = torch.stack((value_starts, value_starts + count // 2), 1).view(-1)
+        heads, count = self._config.heads, stop - oldest
+        halves = 2 if count >= _MANY_SLOTS else 1
         return _Plan(
             tiles=end - begin,
             first=oldest - begin * width,
             stop=stop - begin * width,
-            key_rows=indices.key_rows[begin:end].reshape(-1),
-            key_starts=starts,
-            value_rows=indices.value_rows[:, oldest:stop].reshape(-1),
-            value_starts=value_starts,
+            key_rows=indices.key_rows[:, :, begin:end].reshape(-1),
+            key_cuts=indices.key_cuts[: heads * (end - begin) + 1],
+            value_rows=indices.value_rows[:, :, oldest:stop].reshape(-1),
+            value_cuts=torch.arange(heads * halves + 1, dtype=torch.int32) * count // halves,
             mask=hole_mask(self._workspace, cells, oldest, stop, self.positions),
         )

@@ -20,11 +20,13 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from engine.torch_device import cpu_has
-from engine.torch_rows import weighted_rows
+from engine.torch_rows import RowSums
 
 _SCRATCH_NUMBERS = 1 << 20  # 4 MB: what is widened stays in the cache
 _ALIGNED = 16
-_WIDE = 128  # columns; shorter rows are read slower
+_RUN = 448  # columns of a row that are summed at a time
+_RUN_START = 32  # to begin a run takes as long as so many columns
+_LARGE = 3 << 18  # numbers; products of two halves of a smaller matrix take longer than one
 _QUICK = 5 * 10**8  # numbers of a model that reads 512 tokens in about a second
 
 
@@ -70,61 +72,68 @@ class PlainProduct:
 
 
 class TransposedProduct:
-    """The matrix as (in, out).
+    """The matrix input by output, in strips of columns that lie each by itself.
+
+    Threads that sum rows of different strips read different pages: from one run of rows, whose
+    halves they would take, they read an eighth slower.
 
     Args:
-        matrix: (in, out). bias: (out,).
-        parts: how many sums run side by side for one row, each of out / parts columns.
+        strips: (C, in, out / C). bias: (out,).
+        sums: of rows of such strips.
         scratch: memory in which blocks of tokens are widened to fp32; empty if they aren't.
     """
 
-    def __init__(self, matrix: Tensor, bias: Tensor | None, parts: int, scratch: Tensor) -> None:
-        self._matrix, self._bias, self._scratch = matrix, bias, scratch
-        inner, out = matrix.shape
-        self._table = matrix.view(inner * parts, out // parts)
-        rows = torch.arange(inner * parts, dtype=torch.int32).view(inner, parts)
-        self._rows = rows.t().reshape(-1)
-        self._starts = torch.arange(0, inner * parts, inner, dtype=torch.int32)
+    def __init__(self, strips: Tensor, bias: Tensor | None, sums: RowSums, scratch: Tensor) -> None:
+        self._strips, self._bias, self._scratch = strips, bias, scratch
+        self._sums, self._table = sums, sums.table(strips)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(out, in)."""
-        return self._matrix.shape[1], self._matrix.shape[0]
+        count, inner, width = self._strips.shape
+        return count * width, inner
 
     def write(self, start: int, values: Tensor) -> None:
         """Fills rows of W from `start` on, which are columns here."""
-        self._matrix[:, start : start + len(values)].copy_(values.t())
+        width, stop = self._strips.shape[2], start + len(values)
+        for number, strip in enumerate(self._strips):
+            first, last = max(start, number * width), min(stop, (number + 1) * width)
+            if first < last:
+                columns = slice(first - number * width, last - number * width)
+                strip[:, columns].copy_(values[first - start : last - start].t())
 
     def rows(self, indices: Tensor) -> Tensor:
         """Rows of W, (T, in)."""
-        columns = self._matrix.gather(1, indices.expand(len(self._matrix), -1))
-        return columns.t().contiguous()
+        width = self._strips.shape[2]
+        return self._strips[indices // width, :, indices % width].contiguous()
 
     def __call__(self, states: Tensor) -> Tensor:
-        """From (T, in) to (T, out): in the matrix's type, or widened in fp32."""
-        if states.dtype != self._matrix.dtype:
-            result = self._widened(states)
-        elif len(states) == 1:
-            result = self._one(states)
+        """From (T, in) to (T, out): in the matrix's type, or widened in fp32.
+
+        One row is rounded to the matrix's type, whatever its own.
+        """
+        if len(states) == 1:
+            result = self._sums(self._table, states)
         else:
-            result = torch.mm(states, self._matrix)
+            result = states.new_empty(len(states), self.shape[0])
+            widens = states.dtype != self._strips.dtype
+            width = self._strips.shape[2]
+            for strip, own in zip(self._strips, torch.split(result, width, 1), strict=True):
+                if widens:
+                    self._widened(states, strip, own)
+                else:
+                    torch.mm(states, strip, out=own)
         return result if self._bias is None else result + self._bias
 
-    def _one(self, states: Tensor) -> Tensor:
-        weights = torch.cat([states] * len(self._starts), 1)[0]
-        return weighted_rows(self._table, self._rows, self._starts, weights).view(1, -1)
-
-    def _widened(self, states: Tensor) -> Tensor:
-        """A slice of columns at a time, in fp32 in the scratch memory."""
-        inner, out = self._matrix.shape
-        result = states.new_empty(states.shape[0], out)
+    def _widened(self, states: Tensor, strip: Tensor, result: Tensor) -> None:
+        """A few columns at a time, in fp32 in the scratch memory."""
+        inner, width = strip.shape
         step = max(_ALIGNED, self._scratch.numel() // inner // _ALIGNED * _ALIGNED)
-        for start in range(0, out, step):
-            columns = slice(start, min(out, start + step))
+        for start in range(0, width, step):
+            columns = slice(start, min(width, start + step))
             wide = self._scratch[: inner * (columns.stop - start)].view(inner, -1)
-            wide.copy_(self._matrix[:, columns])
+            wide.copy_(strip[:, columns])
             torch.mm(states, wide, out=result[:, columns])
-        return result
 
 
 class Products:
@@ -149,6 +158,7 @@ class Products:
         self.block = 256 if self.transposed and not self.widens else 64
         self.together = 2 if self.block == 256 and numbers < _QUICK else 1
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
+        self._shared: dict[tuple[int, int, int], RowSums] = {}
         self._memory = large_memory(numbers if self.transposed else 0, dtype)
 
     def empty(self, out: int, inner: int, bias: Tensor | None = None) -> Product:
@@ -158,8 +168,15 @@ class Products:
         if self.widens and self._scratch.numel() < _ALIGNED * inner:
             self._scratch = torch.empty(_ALIGNED * inner)
         memory, self._memory = self._memory[: out * inner], self._memory[out * inner :]
-        parts = parts_for(out, torch.get_num_threads())
-        return TransposedProduct(memory.view(inner, out), bias, parts, self._scratch)
+        strips = 2 if inner * out >= _LARGE and out % (2 * _ALIGNED) == 0 else 1
+        sums = self._sums(inner, out // strips, strips)
+        return TransposedProduct(memory.view(strips, inner, -1), bias, sums, self._scratch)
+
+    def _sums(self, inner: int, width: int, strips: int) -> RowSums:
+        key = inner, strips, parts_for(width, strips, torch.get_num_threads())
+        if key not in self._shared:
+            self._shared[key] = RowSums(*key, self.dtype)
+        return self._shared[key]
 
     def plain(self, out: int, inner: int, bias: Tensor | None = None) -> PlainProduct:
         """The same, by rows on any device: for a matrix whose rows are looked up."""
@@ -178,9 +195,13 @@ def large_memory(numbers: int, dtype: torch.dtype) -> Tensor:
     return torch.frombuffer(memory, dtype=dtype)
 
 
-def parts_for(out: int, threads: int) -> int:
-    """Into how many equal parts columns are cut: one to four a thread, aligned if possible."""
-    counts = [count for count in range(threads, 4 * threads + 1) if out % count == 0]
-    aligned = [count for count in counts if out // count % _ALIGNED == 0]
-    wide = [count for count in aligned if out // count >= _WIDE]
-    return next(iter([*wide[::-1], *aligned, *counts]), 1)
+def parts_for(width: int, strips: int, threads: int) -> int:
+    """Into how many equal parts each strip is cut, so that the busiest thread is done first."""
+    counts = [count for count in range(1, 4 * threads + 1) if width % count == 0]
+    aligned = [count for count in counts if width // count % _ALIGNED == 0] or counts
+
+    def longest(count: int) -> int:
+        part = width // count
+        return -(-strips * count // threads) * (part + -(-part // _RUN) * _RUN_START)
+
+    return min(reversed(aligned), key=longest)

@@ -54,6 +54,7 @@ class Decoder:
         products = Products(dtype, device, config.matrix_numbers)
         self.config, self.dtype, self.device = config, dtype, device
         self.block_dtype = torch.float32 if products.widens else dtype
+        self._row_dtype = torch.float32 if products.transposed else dtype  # sums round their rows
         self.block, self.together = products.block, products.together
         self.sums_rows = products.transposed
         self.parameters = self.nbytes = 0
@@ -89,7 +90,7 @@ class Decoder:
         One token's are computed in the type of the matrices, a block's in `block_dtype`; several
         blocks' with the bits of one block after the other, if its size is given.
         """
-        dtype = self.dtype if len(tokens) == 1 else self.block_dtype
+        dtype = self._row_dtype if len(tokens) == 1 else self.block_dtype
         stream = self._embedding.rows(tokens).float()  # (T, E)
         if self.config.embedding_scale != 1.0:
             stream *= self.config.embedding_scale

@@ -34,7 +34,7 @@ class RootMeanSquare:
 
     def one(self, states: Tensor, weight: Tensor) -> Tensor:
         """One row, on a CPU."""
-        row, width = states[0], states.shape[1]
+        row, width = states.view(-1), states.shape[1]
         factor = (float(torch.dot(row, row)) / width + self._epsilon) ** -0.5
         zeros = self._zeros.get(width)
         if zeros is None:

@@ -60,8 +60,8 @@ class Rotary:
         wide = heads.float()
         if self._dimension < self._head_dim:
             wide = wide[..., : self._dimension]
-        pairs = torch.view_as_complex(wide.reshape(*wide.shape[:-1], -1, 2))  # (T, H, D'/2)
-        rotated = torch.view_as_real(pairs * table).to(heads.dtype).view(wide.shape)
+        pairs = wide.view(torch.complex64)  # (T, H, D'/2)
+        rotated = (pairs * table).view(torch.float32).to(heads.dtype)
         if self._dimension < self._head_dim:
             return torch.cat((rotated, heads[..., self._dimension :]), -1)
         return rotated
