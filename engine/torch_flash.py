@@ -39,4 +39,4 @@ def two_part_attention(queries: Tensor, keys: Tensor, values: Tensor, scale: flo
         scale=scale,
     )
     share = torch.sigmoid(past_sums.view(own_sums.shape) - own_sums)[..., None]
-    return torch.lerp(own.float(), past.view(queries.shape).float(), share).to(queries.dtype)
+    return torch.lerp(own, past.view(queries.shape), share.to(own.dtype))

@@ -27,7 +27,7 @@ _ALIGNED = 16
 _RUN = 448  # columns of a row that are summed at a time
 _RUN_START = 32  # to begin a run takes as long as so many columns
 _LARGE = 3 << 18  # numbers; products of two halves of a smaller matrix take longer than one
-_QUICK = 5 * 10**8  # numbers of a model that reads 512 tokens in about a second
+_QUICK = 10**9  # numbers of a model that reads a block in about half a second
 
 
 class Product(Protocol):
@@ -74,8 +74,9 @@ class PlainProduct:
 class TransposedProduct:
     """The matrix input by output, in strips of columns that lie each by itself.
 
-    Threads that sum rows of different strips read different pages: from one run of rows, whose
-    halves they would take, they read an eighth slower.
+    Threads that sum rows of different strips read different pages: from rows that they share, a
+    part of each row, they read an eighth slower. Narrow strips are read in one run each: a third
+    faster than wide rows whose parts are read one after the other.
 
     Args:
         strips: (C, in, out / C). bias: (out,).
@@ -147,8 +148,8 @@ class Products:
         transposed: matrices are kept input by output, and one row is a sum of rows.
         widens: blocks of tokens are computed in fp32 although the matrices are bf16.
         block: how many tokens at a time suit the products: AMX is near its speed from 256 on.
-        together: how many blocks are worth reading at once: two, but for models so large that a
-            stop would wait for them.
+        together: how many blocks are worth reading at once: up to four, fewer for a model so large
+            that a stop would wait for them.
     """
 
     def __init__(self, dtype: torch.dtype, device: torch.device, numbers: int) -> None:
@@ -156,19 +157,24 @@ class Products:
         self.transposed = dtype == torch.bfloat16 and device.type == "cpu"
         self.widens = self.transposed and not cpu_has("amx_bf16")
         self.block = 256 if self.transposed and not self.widens else 64
-        self.together = 2 if self.block == 256 and numbers < _QUICK else 1
+        self.together = min(4, max(1, _QUICK // numbers)) if self.block == 256 else 1
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
         self._shared: dict[tuple[int, int, int], RowSums] = {}
         self._memory = large_memory(numbers if self.transposed else 0, dtype)
 
-    def empty(self, out: int, inner: int, bias: Tensor | None = None) -> Product:
-        """The product with a matrix (out, in) that is still to be filled."""
+    def empty(
+        self, out: int, inner: int, bias: Tensor | None = None, *, narrow: bool = False
+    ) -> Product:
+        """The product with a matrix (out, in) that is still to be filled.
+
+        With `narrow` it lies as single rows read it fastest, which is slower for blocks of them.
+        """
         if not self.transposed:
             return self.plain(out, inner, bias)
         if self.widens and self._scratch.numel() < _ALIGNED * inner:
             self._scratch = torch.empty(_ALIGNED * inner)
         memory, self._memory = self._memory[: out * inner], self._memory[out * inner :]
-        strips = 2 if inner * out >= _LARGE and out % (2 * _ALIGNED) == 0 else 1
+        strips = strips_for(out, inner, narrow=narrow)
         sums = self._sums(inner, out // strips, strips)
         return TransposedProduct(memory.view(strips, inner, -1), bias, sums, self._scratch)
 
@@ -193,6 +199,14 @@ def large_memory(numbers: int, dtype: torch.dtype) -> Tensor:
     with contextlib.suppress(OSError):  # a kernel without them
         memory.madvise(mmap.MADV_HUGEPAGE)
     return torch.frombuffer(memory, dtype=dtype)
+
+
+def strips_for(out: int, inner: int, *, narrow: bool) -> int:
+    """Into how many strips a matrix is cut: one, two of a large one, or as wide as a run is."""
+    if narrow:
+        runs = (out // width for width in range(_RUN, 0, -_ALIGNED) if out % width == 0)
+        return next(runs, 1)
+    return 2 if inner * out >= _LARGE and out % (2 * _ALIGNED) == 0 else 1
 
 
 def parts_for(width: int, strips: int, threads: int) -> int:

@@ -69,11 +69,12 @@ class WeightSource(Protocol):
 
 def empty_ends(config: DecoderConfig, products: Products) -> EndWeights:
     """Embedding, last norm and output matrix, their contents undefined."""
-    c, tied = config, config.tied
+    c = config
+    head = products.empty(c.vocabulary, c.hidden, narrow=True)  # few tokens' logits are needed
     return EndWeights(
-        embedding=(products.empty if tied else products.plain)(c.vocabulary, c.hidden),
+        embedding=head if c.tied else products.plain(c.vocabulary, c.hidden),
         final_norm=torch.empty(c.hidden, device=products.device),
-        head=None if tied else products.empty(c.vocabulary, c.hidden),
+        head=None if c.tied else head,
     )
 
 
