@@ -27,7 +27,7 @@ _ALIGNED = 16
 _RUN = 448  # columns of a row that are summed at a time
 _RUN_START = 32  # to begin a run takes as long as so many columns
 _LARGE = 3 << 18  # numbers; products of two halves of a smaller matrix take longer than one
-_QUICK = 10**9  # numbers of a model that reads a block in about half a second
+_QUICK = 5 * 10**8  # numbers of a model that reads 512 tokens in about a second
 
 
 class Product(Protocol):
@@ -148,8 +148,8 @@ class Products:
         transposed: matrices are kept input by output, and one row is a sum of rows.
         widens: blocks of tokens are computed in fp32 although the matrices are bf16.
         block: how many tokens at a time suit the products: AMX is near its speed from 256 on.
-        together: how many blocks are worth reading at once: up to four, fewer for a model so large
-            that a stop would wait for them.
+        together: how many blocks are worth reading at once: two, but for models so large that a
+            stop would wait for them.
     """
 
     def __init__(self, dtype: torch.dtype, device: torch.device, numbers: int) -> None:
@@ -157,7 +157,7 @@ class Products:
         self.transposed = dtype == torch.bfloat16 and device.type == "cpu"
         self.widens = self.transposed and not cpu_has("amx_bf16")
         self.block = 256 if self.transposed and not self.widens else 64
-        self.together = min(4, max(1, _QUICK // numbers)) if self.block == 256 else 1
+        self.together = 2 if self.block == 256 and numbers < _QUICK else 1
         self._scratch = torch.empty(_SCRATCH_NUMBERS if self.widens else 0)
         self._shared: dict[tuple[int, int, int], RowSums] = {}
         self._memory = large_memory(numbers if self.transposed else 0, dtype)

@@ -4,6 +4,7 @@ Both compute the same weights in the same type in the same process, in turns, so
 hold on a busy machine too; the absolute figures don't. Prints one JSON object.
 
     python tests/benchmarks/bench_torch.py build/models/SmolLM2-135M-Instruct.Q4_1.gguf
+    python tests/benchmarks/bench_torch.py --shape 1.5b --contexts 256 4096
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,11 +28,31 @@ from engine.torch_load import load_decoder
 
 Step = Callable[[], None]
 
+# Random weights in the shapes of Qwen2.5, https://arxiv.org/abs/2412.15115, table 1
+SHAPES = {
+    "0.5b": {
+        "hidden_size": 896,
+        "intermediate_size": 4864,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 14,
+        "num_key_value_heads": 2,
+    },
+    "1.5b": {
+        "hidden_size": 1536,
+        "intermediate_size": 8960,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 12,
+        "num_key_value_heads": 2,
+    },
+}
+
 
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=Path, help="a GGUF file that transformers can read too")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("model", nargs="?", type=Path, help="a GGUF file, or a folder of weights")
+    source.add_argument("--shape", choices=SHAPES, help="random weights instead")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"), help="default: the CPU's")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--contexts", type=int, nargs="+", default=[256, 1024, 4096])
@@ -40,7 +62,20 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     torch.set_grad_enabled(False)
     dtype = getattr(torch, options.dtype) if options.dtype else compute_type(torch.device("cpu"))
-    print(json.dumps(measure(options, dtype), indent=2))
+    with tempfile.TemporaryDirectory() as folder:
+        if options.shape:
+            options.model = Path(folder) / options.shape
+            write_random(options.shape, options.model)
+        print(json.dumps(measure(options, dtype), indent=2))
+
+
+def write_random(shape: str, folder: Path) -> None:
+    """A folder with random bf16 weights of a shape."""
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    torch.manual_seed(0)
+    config = Qwen2Config(vocab_size=151936, tie_word_embeddings=True, **SHAPES[shape])
+    Qwen2ForCausalLM(config).bfloat16().save_pretrained(folder)
 
 
 def measure(options: argparse.Namespace, dtype: torch.dtype) -> dict[str, Any]:
@@ -60,10 +95,12 @@ def measure(options: argparse.Namespace, dtype: torch.dtype) -> dict[str, Any]:
     prompt = np.random.default_rng(0).integers(0, 40000, max(options.contexts)).tolist()
     _in_turns([lambda rival=rival: rival.read(prompt[:256]) for rival in rivals], 1)  # warm up
     for context in sorted(options.contexts):
-        times = _in_turns([lambda r=rival, n=context: r.read(prompt[:n]) for rival in rivals], 2)
+        times = _in_turns([lambda r=rival, n=context: r.read(prompt[:n]) for rival in rivals], 5)
         for rival, seconds in zip(rivals, times, strict=True):
-            speed = context / min(seconds)
-            result[rival.name]["prefill_tokens_per_second"][context] = round(speed, 1)
+            result[rival.name]["prefill_tokens_per_second"][context] = {
+                "best": round(context / min(seconds), 1),
+                "median": round(context / statistics.median(seconds), 1),
+            }
         times = _in_turns([rival.decode for rival in rivals], options.rounds)
         for rival, seconds in zip(rivals, times, strict=True):
             result[rival.name]["decode_ms"][context] = {
@@ -113,17 +150,21 @@ def _timed(step: Step) -> float:
 
 def _ratios(result: dict[str, Any]) -> dict[str, Any]:
     ours, theirs = result["ours"], result["transformers"]
+    kinds = ("best", "median")
     return {
         "prefill": {
-            context: round(speed / theirs["prefill_tokens_per_second"][context], 3)
-            for context, speed in ours["prefill_tokens_per_second"].items()
+            kind: {
+                context: round(speeds[kind] / theirs["prefill_tokens_per_second"][context][kind], 3)
+                for context, speeds in ours["prefill_tokens_per_second"].items()
+            }
+            for kind in kinds
         },
         "decode": {
             kind: {
                 context: round(theirs["decode_ms"][context][kind] / times[kind], 3)
                 for context, times in ours["decode_ms"].items()
             }
-            for kind in ("best", "median")
+            for kind in kinds
         },
     }
 
@@ -168,12 +209,14 @@ class Transformers:
     def __init__(self, model: Path, dtype: torch.dtype) -> None:
         from transformers import AutoModelForCausalLM, GgufConfig
 
-        self._model = AutoModelForCausalLM.from_pretrained(
-            model.parent,
-            gguf_file=model.name,
-            dtype=dtype,
-            quantization_config=GgufConfig(dequantize=True),
-        ).eval()
+        settings: dict[str, Any] = {"dtype": dtype}
+        if model.is_file():
+            settings |= {
+                "gguf_file": model.name,
+                "quantization_config": GgufConfig(dequantize=True),
+            }
+            model = model.parent
+        self._model = AutoModelForCausalLM.from_pretrained(model, **settings).eval()
         self._cache: Any = None
 
     def read(self, prompt: list[int]) -> None:
