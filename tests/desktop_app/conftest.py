@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from tests.desktop_app.cli_runner import Cli
 from tests.desktop_app.fakes import CONTRACT
+from tests.desktop_app.window_harness import Harness, document
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +33,11 @@ def contract(tmp_path: Path) -> Path:
     path = tmp_path / "合同 contract.txt"
     path.write_text(CONTRACT, encoding="utf8")
     return path
+
+
+@pytest.fixture
+def harness(qtbot: QtBot, tmp_path: Path) -> Harness:
+    """A window in which a document is shown."""
+    result = Harness(qtbot, tmp_path)
+    result.show(document())
+    return result

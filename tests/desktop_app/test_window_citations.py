@@ -24,13 +24,6 @@ from tests.desktop_app.window_harness import LIABILITY, SUPPLY, Harness, answer,
 BOX = (100.0, 240.0, 420.0, 256.0)
 
 
-@pytest.fixture
-def harness(qtbot: QtBot, tmp_path: Path) -> Harness:
-    result = Harness(qtbot, tmp_path)
-    result.show(document())
-    return result
-
-
 def found(harness: Harness, *boxes: tuple[float, float, float, float]) -> records.Rectangles:
     """The worker's answer to the latest search for a passage."""
     asked = harness.worker.last(records.FindRectangles)

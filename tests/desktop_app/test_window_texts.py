@@ -24,14 +24,7 @@ from desktop_app.window.status_line import figures, short_name
 from desktop_app.window.stylesheet import stylesheet
 from desktop_app.window.theme import DARK, LIGHT, Theme, suited
 from desktop_app.window.window_state import WindowState
-from tests.desktop_app.window_harness import STATS, Harness, answer, document
-
-
-@pytest.fixture
-def harness(qtbot: QtBot, tmp_path: Path) -> Harness:
-    result = Harness(qtbot, tmp_path)
-    result.show(document())
-    return result
+from tests.desktop_app.window_harness import STATS, Harness, answer
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop_app import records
@@ -15,6 +15,7 @@ from desktop_app.fake_worker_client import FakeWorkerClient
 from desktop_app.records import ConversationEntry, Message
 from desktop_app.settings import Settings
 from desktop_app.window.app import build_window
+from desktop_app.window.message_view import AnswerView
 from desktop_app.window.window_state import WindowState
 from rag.types import Answer, Chunk, Citation, Document, Hit, Span
 
@@ -146,3 +147,14 @@ class Harness:
         assert buttons, f"no button {text!r} is visible"
         QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
         self.settle()
+
+
+def last(harness: Harness) -> AnswerView:
+    """How the newest turn is answered."""
+    return harness.chat.turns[-1].answer
+
+
+def chips(view: AnswerView) -> list[str]:
+    """The pages offered beside an answer."""
+    buttons = view.evidence.findChildren(QToolButton)
+    return [b.text() for b in buttons if b.isVisibleTo(view)]

@@ -11,6 +11,7 @@ from engine.engine import Engine
 from engine.fake_backend import FakeBackend
 from engine.types import EngineOptions, Event, Finished, SamplingOptions, TextDelta, Turn
 
+LONG = "the supplier shall deliver goods " * 12
 SYSTEM = "You answer questions about contracts."
 
 
