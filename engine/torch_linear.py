@@ -3,8 +3,8 @@
 A processor's 16-bit matrix units are made for many rows. For one row oneDNN's product reads a
 bf16 matrix at half the speed of memory; torch's embedding bag, which is a sum of table rows by
 weight, is the same sum and reads at full speed. So on a processor 16-bit matrices are kept
-transposed, input by output: a decoded token is a weighted sum of rows. A block of tokens is
-multiplied as it is where there is AMX; elsewhere in fp32, slice by slice, which is faster there
+transposed, input by output, in strips: a decoded token is a weighted sum of rows. A block of tokens
+is multiplied as it is where there is AMX; elsewhere in fp32, slice by slice, which is faster there
 than in bf16 (and rounds less). On other devices, and in fp32, a product is `F.linear`.
 """
 
@@ -113,20 +113,20 @@ class TransposedProduct:
 
         One row is rounded to the matrix's type, whatever its own.
         """
-        if len(states) == 1:
-            result = self._sums(self._table, states)
-        else:
-            result = states.new_empty(len(states), self.shape[0])
-            widens = states.dtype != self._strips.dtype
-            width = self._strips.shape[2]
-            for strip, own in zip(self._strips, torch.split(result, width, 1), strict=True):
-                if widens:
-                    self._widened(states, strip, own)
-                else:
-                    torch.mm(states, strip, out=own)
+        result = self._sums(self._table, states) if len(states) == 1 else self._many(states)
         return result if self._bias is None else result + self._bias
 
-    def _widened(self, states: Tensor, strip: Tensor, result: Tensor) -> None:
+    def _many(self, states: Tensor) -> Tensor:
+        """Strip by strip, each into its columns."""
+        result = states.new_empty(len(states), self.shape[0])
+        product = torch.mm if states.dtype == self._strips.dtype else self._widened
+        for strip, own in zip(
+            self._strips, torch.split(result, self._strips.shape[2], 1), strict=True
+        ):
+            product(states, strip, out=own)
+        return result
+
+    def _widened(self, states: Tensor, strip: Tensor, *, out: Tensor) -> None:
         """A few columns at a time, in fp32 in the scratch memory."""
         inner, width = strip.shape
         step = max(_ALIGNED, self._scratch.numel() // inner // _ALIGNED * _ALIGNED)
@@ -134,7 +134,7 @@ class TransposedProduct:
             columns = slice(start, min(width, start + step))
             wide = self._scratch[: inner * (columns.stop - start)].view(inner, -1)
             wide.copy_(strip[:, columns])
-            torch.mm(states, wide, out=result[:, columns])
+            torch.mm(states, wide, out=out[:, columns])
 
 
 class Products:
