@@ -26,7 +26,6 @@ _SCRATCH_NUMBERS = 1 << 20  # 4 MB: what is widened stays in the cache
 _ALIGNED = 16
 _RUN = 448  # columns of a row that are summed at a time
 _RUN_START = 32  # to begin a run takes as long as so many columns
-_LARGE = 3 << 18  # numbers; products of two halves of a smaller matrix take longer than one
 _QUICK = 5 * 10**8  # numbers of a model that reads 512 tokens in about a second
 
 
@@ -117,16 +116,18 @@ class TransposedProduct:
         return result if self._bias is None else result + self._bias
 
     def _many(self, states: Tensor) -> Tensor:
-        """Strip by strip, each into its columns."""
-        result = states.new_empty(len(states), self.shape[0])
-        product = torch.mm if states.dtype == self._strips.dtype else self._widened
-        for strip, own in zip(
-            self._strips, torch.split(result, self._strips.shape[2], 1), strict=True
-        ):
-            product(states, strip, out=own)
+        """All strips' products, each in its columns."""
+        count, _, width = self._strips.shape
+        result = states.new_empty(len(states), count * width)
+        columns = result.view(-1, count, width).transpose(0, 1)  # (C, T, out / C)
+        if states.dtype == self._strips.dtype:
+            torch.bmm(states.expand(count, -1, -1), self._strips, out=columns)
+        else:
+            for strip, own in zip(self._strips, columns, strict=True):
+                self._widened(states, strip, own)
         return result
 
-    def _widened(self, states: Tensor, strip: Tensor, *, out: Tensor) -> None:
+    def _widened(self, states: Tensor, strip: Tensor, result: Tensor) -> None:
         """A few columns at a time, in fp32 in the scratch memory."""
         inner, width = strip.shape
         step = max(_ALIGNED, self._scratch.numel() // inner // _ALIGNED * _ALIGNED)
@@ -134,7 +135,7 @@ class TransposedProduct:
             columns = slice(start, min(width, start + step))
             wide = self._scratch[: inner * (columns.stop - start)].view(inner, -1)
             wide.copy_(strip[:, columns])
-            torch.mm(states, wide, out=out[:, columns])
+            torch.mm(states, wide, out=result[:, columns])
 
 
 class Products:
@@ -174,7 +175,7 @@ class Products:
         if self.widens and self._scratch.numel() < _ALIGNED * inner:
             self._scratch = torch.empty(_ALIGNED * inner)
         memory, self._memory = self._memory[: out * inner], self._memory[out * inner :]
-        strips = strips_for(out, inner, narrow=narrow)
+        strips = strips_for(out, narrow=narrow)
         sums = self._sums(inner, out // strips, strips)
         return TransposedProduct(memory.view(strips, inner, -1), bias, sums, self._scratch)
 
@@ -201,12 +202,12 @@ def large_memory(numbers: int, dtype: torch.dtype) -> Tensor:
     return torch.frombuffer(memory, dtype=dtype)
 
 
-def strips_for(out: int, inner: int, *, narrow: bool) -> int:
-    """Into how many strips a matrix is cut: one, two of a large one, or as wide as a run is."""
+def strips_for(out: int, *, narrow: bool) -> int:
+    """Into how many strips the columns are cut: two, or as many as are one run each."""
     if narrow:
         runs = (out // width for width in range(_RUN, 0, -_ALIGNED) if out % width == 0)
         return next(runs, 1)
-    return 2 if inner * out >= _LARGE and out % (2 * _ALIGNED) == 0 else 1
+    return 2 if out % (2 * _ALIGNED) == 0 else 1
 
 
 def parts_for(width: int, strips: int, threads: int) -> int:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine import torch_linear
 from engine.torch_backend import TorchBackend
 from engine.torch_bags import BagAttention
-from engine.torch_linear import Products, TransposedProduct, parts_for
+from engine.torch_linear import Products, TransposedProduct, parts_for, strips_for
 from engine.torch_rows import RowSums
 from tests.engine.torch_backends import backend_of, decoded, read
 from tests.engine.torch_models import random_tokens, small_decoder
@@ -123,3 +123,17 @@ def test_parts_keep_all_threads_busy_and_are_aligned() -> None:
     assert parts_for(288, 2, 3) == 3  # six parts for three threads
     assert parts_for(7, 1, 2) == 1  # seven sums of one column would take longer
     assert parts_for(11, 1, 2) == 1
+
+
+def test_strips_are_two_or_as_narrow_as_a_run() -> None:
+    assert strips_for(960, narrow=False) == 2
+    assert strips_for(48, narrow=False) == 1  # halves wouldn't be aligned
+    assert strips_for(49152, narrow=True) == 128  # of 384 columns
+    assert strips_for(151936, narrow=True) == 1187  # of 128
+    assert strips_for(50257, narrow=True) == 1
+    products = Products(torch.bfloat16, torch.device("cpu"), 1024 * 32)
+    head = products.empty(1024, 32, narrow=True)
+    weight, state = torch.randn(1024, 32).bfloat16(), torch.randn(1, 32).bfloat16()
+    head.write(0, weight)
+    assert head.shape == (1024, 32)
+    assert torch.allclose(head(state).float(), state.float() @ weight.float().t(), atol=0.25)
