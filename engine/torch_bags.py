@@ -37,8 +37,7 @@ class BagIndices:
         tiles, slots = workspace.tiles, workspace.slots * workspace.block
         rows = torch.arange(keys * tiles * size, dtype=torch.int32).view(keys, 1, tiles, size)
         self.key_rows = rows.expand(-1, groups, -1, -1)  # (K, G, C, D)
-        cuts = torch.arange(tiles * config.heads + 1, dtype=torch.int32)
-        self.key_cuts = cuts * size
+        self.key_cuts = torch.arange(tiles * config.heads + 1, dtype=torch.int32) * size
         rows = torch.arange(keys * slots, dtype=torch.int32).view(keys, 1, slots)
         self.value_rows = rows.expand(-1, groups, -1)  # (K, G, W)
 

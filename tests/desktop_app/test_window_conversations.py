@@ -238,12 +238,17 @@ def test_menu_commands_act_on_the_open_conversation(harness: Harness) -> None:
     assert len(harness.worker.sent) == before
 
 
-def test_stopping_before_the_conversation_exists_asks_nothing(harness: Harness) -> None:
+def begin_unanswered(harness: Harness) -> int:
+    """Asks "What?" for a new conversation that the worker doesn't make yet: its job."""
     harness.worker._handlers.pop(records.NewConversation)
     harness.type("What?")
     QTest.keyClick(harness.chat.composer.edit, Qt.Key.Key_Return)
     harness.settle()
-    job = harness.worker.last(records.NewConversation).job
+    return harness.worker.last(records.NewConversation).job
+
+
+def test_stopping_before_the_conversation_exists_asks_nothing(harness: Harness) -> None:
+    job = begin_unanswered(harness)
 
     harness.controller.escape()
     harness.reply(records.ConversationOpened(job, entry(7, "What?")), records.Finished(job))
@@ -254,11 +259,7 @@ def test_stopping_before_the_conversation_exists_asks_nothing(harness: Harness) 
 
 
 def test_a_new_conversation_begun_meanwhile_stays_empty(harness: Harness) -> None:
-    harness.worker._handlers.pop(records.NewConversation)
-    harness.type("What?")
-    QTest.keyClick(harness.chat.composer.edit, Qt.Key.Key_Return)
-    harness.settle()
-    job = harness.worker.last(records.NewConversation).job
+    job = begin_unanswered(harness)
 
     harness.controller.new_conversation()
     harness.reply(records.ConversationOpened(job, entry(7, "What?")), records.Finished(job))

@@ -6,6 +6,7 @@ import contextlib
 
 import pytest
 
+from engine.conversation import Conversation
 from engine.errors import ContextTooLong, EngineError
 from engine.types import (
     Finished,
@@ -13,6 +14,7 @@ from engine.types import (
 )
 from tests.engine.conversations import (
     LONG,
+    Fake,
     ask,
     check_device,
     expected_cells,
@@ -43,12 +45,18 @@ def test_trimming_drops_old_turns_and_keeps_the_system_prompt() -> None:
     assert len(trims) < 6
 
 
-def test_positions_go_on_counting_after_a_trim() -> None:
+def trimmed_conversation() -> tuple[Fake, Conversation]:
+    """A conversation "a" whose oldest turns don't fit any more."""
     fake = fake_engine(window=512)
     for number in range(9):
         ask(fake.engine, "a", f"{number} {LONG[:150]}", most=30)
     conversation = fake.conversation("a")
     assert conversation.window.hidden
+    return fake, conversation
+
+
+def test_positions_go_on_counting_after_a_trim() -> None:
+    fake, conversation = trimmed_conversation()
     assert conversation.window.next_position == len(conversation.transcript.ids) > 512
     assert all(run.position == run.start for run in conversation.window.runs)
     before = conversation.held
@@ -56,11 +64,7 @@ def test_positions_go_on_counting_after_a_trim() -> None:
 
 
 def test_a_trim_is_the_same_as_a_mask() -> None:
-    fake = fake_engine(window=512)
-    for number in range(9):
-        ask(fake.engine, "a", f"{number} {LONG[:150]}", most=30)
-    conversation = fake.conversation("a")
-    assert conversation.window.hidden
+    fake, conversation = trimmed_conversation()
     for event in start(fake.engine, "a", "And?", most=10):
         if isinstance(event, Prefilling):
             cells = expected_cells(conversation)
